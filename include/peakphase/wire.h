@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Records that cross from BPF to userspace.
+ *
+ * Fixed-width, little-endian hosts and big-endian hosts alike in the host's own order (both ends
+ * are one machine), no padding that is not named, sizes and offsets asserted below. Compiled by
+ * clang for the bpf target and by the host's compiler.
+ *
+ * Units: memory in pages of the host (RSS counters and page counters both count pages), times in
+ * nanoseconds of CLOCK_MONOTONIC. Members are indexed as the kernel does: FILE, ANON, SWAP, SHMEM.
+ */
+#ifndef PEAKPHASE_WIRE_H
+#define PEAKPHASE_WIRE_H
+
+#ifdef __bpf__
+typedef __u8 pp_u8;
+typedef __u16 pp_u16;
+typedef __u32 pp_u32;
+typedef __u64 pp_u64;
+typedef __s64 pp_s64;
+#else
+#include <stdint.h>
+typedef uint8_t pp_u8;
+typedef uint16_t pp_u16;
+typedef uint32_t pp_u32;
+typedef uint64_t pp_u64;
+typedef int64_t pp_s64;
+#endif
+
+/* The kernel's own numbering of mm counters (include/linux/mm_types_task.h). */
+enum pp_member { PP_FILE, PP_ANON, PP_SWAP, PP_SHMEM, PP_NMEMBERS };
+
+enum pp_kind {
+	PP_BASE = 1,	 /* an mm is traced from here: struct pp_base */
+	PP_MARK,	 /* checkpoint: struct pp_mark */
+	PP_BEGIN,	 /* span begins: struct pp_mark */
+	PP_END,		 /* span ends: struct pp_mark, without label */
+	PP_EXEC,	 /* the mm ended by exec of its process: struct pp_exit */
+	PP_EXIT,	 /* the mm's process ended: struct pp_exit */
+	PP_THREAD,	 /* a thread began: struct pp_edge */
+	PP_THREAD_EXIT,	 /* a thread that had marked ended: struct pp_edge */
+	PP_SAMPLE,	 /* struct pp_sample, on its own ring */
+	PP_FAULT,	 /* struct pp_fault, on its own ring */
+	PP_KIND_MAX,
+};
+
+/* Why an mm is traced. */
+enum pp_reason { PP_BY_ATTACH = 1, PP_BY_EXEC, PP_BY_FORK };
+
+/* pp_hdr.flags */
+#define PP_F_CO_INEXACT 0x1u /* members at the maximum are of a moment near it, not of it */
+
+/* pp_mark.label_flags */
+#define PP_LABEL_CUT 0x1u	 /* longer than PP_LABEL_MAX: label holds its beginning */
+#define PP_LABEL_NULL 0x2u	 /* the pointer was NULL */
+#define PP_LABEL_UNREADABLE 0x4u /* the pointer could not be read; label holds what could */
+
+#define PP_LABEL_MAX 255u  /* bytes of a label kept */
+#define PP_LABEL_SMALL 64u /* bytes of a label in the small record */
+#define PP_ARGS_MAX 128u   /* bytes of the command line kept in the record */
+#define PP_NAME_MAX 48u	   /* bytes of a mapping's file name kept in the record */
+
+/* "No limit", and "not known", in pages. */
+#define PP_NO_LIMIT (~0ull)
+
+struct pp_hdr {
+	pp_u16 kind; /* enum pp_kind */
+	pp_u16 flags;
+	pp_u32 size;	/* of the whole record, this header included */
+	pp_u64 time_ns; /* CLOCK_MONOTONIC */
+	pp_u64 mm_id;	/* never reused while the tracer lives, unlike mm pointers and pids */
+	pp_u32 pid;	/* thread group, initial pid namespace */
+	pp_u32 tid;
+};
+
+/* What one window saw. Windows of one mm are numbered without holes. */
+struct pp_window {
+	pp_u64 seq;			/* 24 bits, wraps: number of this window */
+	pp_u64 max;			/* largest RSS */
+	pp_u64 max_at_ns;		/* when it was first reached */
+	pp_u64 max_members[PP_NMEMBERS]; /* the members at that moment */
+	pp_u64 member_max[PP_NMEMBERS]; /* each member's own maximum */
+	pp_u64 min;			/* smallest RSS */
+	pp_u64 charge_max;		/* largest charge of the task's memory cgroup seen */
+	pp_u64 limiter_max;		/* the same of the cgroup that owns the smallest limit */
+};
+
+/* The common part of every record on the edge ring: one window ends here. */
+struct pp_edge {
+	struct pp_hdr hdr;
+	pp_u64 now[PP_NMEMBERS]; /* exact sums at the edge */
+	struct pp_window win;	 /* the window that ends here */
+	/* growth brought in by the thread of this edge, since the mm was traced: cumulative */
+	pp_u64 thread_grew, thread_shrank;
+	/* the same by any thread of the mm, and by others (reclaim, another process) */
+	pp_u64 mm_grew, mm_shrank;
+	pp_u64 ext_grew, ext_shrank;
+	/* faults of the thread of this edge since the mm was traced: cumulative */
+	pp_u64 minflt, majflt;
+	pp_u64 charge;	/* of the task's memory cgroup; PP_NO_LIMIT where not known */
+	pp_u64 limit;	/* smallest on the way to the root; PP_NO_LIMIT where there is none */
+	pp_u64 limiter; /* charge of the cgroup that owns that limit */
+	pp_u64 peak;	/* largest RSS of the mm since it was traced */
+	pp_u32 limit_level; /* 0: the task's own cgroup, 1: its parent, … */
+	pp_u32 lost;	    /* edges of this mm that the ring could not take since the last one */
+};
+
+struct pp_base {
+	struct pp_edge edge;
+	pp_u64 parent_mm_id;	/* 0: parent not traced */
+	pp_u64 start_ns;	/* start of the process, CLOCK_MONOTONIC */
+	pp_u64 start_boot_ns;	/* the same in CLOCK_BOOTTIME: with the pid, the identity */
+	pp_u32 ppid;		/* initial pid namespace */
+	pp_u32 ns_pid;		/* in the process's own pid namespace */
+	pp_u32 reason;		/* enum pp_reason */
+	pp_u32 threads;		/* number of threads at the base */
+	pp_u32 args_len;	/* bytes used of args */
+	pp_u32 pad;
+	char comm[16];
+	char args[PP_ARGS_MAX]; /* arguments, NUL between them */
+};
+
+struct pp_exit {
+	struct pp_edge edge;
+	pp_u32 exit_code; /* as wait(2) gives it */
+	pp_u32 pad;
+};
+
+/* Ends in label[PP_LABEL_SMALL] or label[PP_LABEL_MAX + 1]; hdr.size tells. */
+struct pp_mark {
+	struct pp_edge edge;
+	pp_u64 token;	   /* spans; 0 for checkpoints */
+	pp_u64 label_hash; /* FNV-1a of the whole label, also of what was cut off */
+	pp_u16 label_len;  /* bytes used of label */
+	pp_u16 label_flags;
+	pp_u32 pad;
+	char label[];
+};
+
+struct pp_sample {
+	struct pp_hdr hdr;
+	pp_u64 seq; /* of the window it lies in */
+	pp_u64 now[PP_NMEMBERS];
+	pp_u64 max, min; /* of the window so far */
+	pp_u64 charge;
+};
+
+/* Kind of mapping that a fault fell in. */
+enum pp_mapping {
+	PP_MAP_UNKNOWN,
+	PP_MAP_HEAP,
+	PP_MAP_STACK,
+	PP_MAP_ANON,
+	PP_MAP_SHMEM,
+	PP_MAP_FILE,
+	PP_MAPPING_MAX,
+};
+
+/* One of every N page faults (N in the run's options). */
+struct pp_fault {
+	struct pp_hdr hdr;
+	pp_u64 seq; /* of the window it lies in */
+	pp_u64 addr;
+	pp_u64 ino;
+	pp_u32 dev;
+	pp_u32 mapping; /* enum pp_mapping */
+	char name[PP_NAME_MAX]; /* last part of the file's name, NUL-terminated, cut */
+};
+
+/* Classes of loss, an index into the counters that BPF keeps. */
+enum pp_loss {
+	PP_LOSS_EDGES,	 /* edges the ring had no room for; their windows went on */
+	PP_LOSS_SAMPLES, /* points of the timeline; peaks are not touched */
+	PP_LOSS_FAULTS,	 /* fault samples (--where) */
+	PP_LOSS_MMS,	 /* processes that found the table of mms full: not traced */
+	PP_LOSS_GROWTH,	 /* pages of growth that could not be booked on their thread */
+	PP_LOSS_MARKS,	 /* marks of a traced thread that could not be read at all */
+	PP_LOSS_MAX,
+};
+
+#define PP_ASSERT(c, what) _Static_assert(c, what)
+#ifndef __cplusplus
+PP_ASSERT(sizeof(struct pp_hdr) == 32, "pp_hdr");
+PP_ASSERT(sizeof(struct pp_window) == 14 * 8, "pp_window");
+PP_ASSERT(sizeof(struct pp_edge) == 32 + 32 + 112 + 12 * 8 + 8, "pp_edge");
+PP_ASSERT(sizeof(struct pp_base) == sizeof(struct pp_edge) + 24 + 24 + 16 + PP_ARGS_MAX, "pp_base");
+PP_ASSERT(sizeof(struct pp_exit) == sizeof(struct pp_edge) + 8, "pp_exit");
+PP_ASSERT(sizeof(struct pp_mark) == sizeof(struct pp_edge) + 24, "pp_mark");
+PP_ASSERT(sizeof(struct pp_sample) == 32 + 8 * 8, "pp_sample");
+PP_ASSERT(sizeof(struct pp_fault) == 32 + 32 + PP_NAME_MAX, "pp_fault");
+#endif
+
+#endif

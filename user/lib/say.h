@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Messages to people: stderr, one line each, "peakphase: …". An error is said once, where its
+ * cause is known, with the remedy; callers above pass on 0/-errno and stay silent.
+ * Strings from outside must have gone through escape.h. Thread-safe (one write per message).
+ */
+#ifndef PEAKPHASE_LIB_SAY_H
+#define PEAKPHASE_LIB_SAY_H
+
+/* "peakphase: error: …"; then say_remedy() for the line below it: "  → …". */
+void say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void say_remedy(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void say_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "peakphase: …": once-only facts, silenced by -q. */
+void say_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void say_quiet(int quiet);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Text for terminals: escaping of hostile bytes, sizes, times. Pure, thread-safe. */
+#ifndef PEAKPHASE_LIB_TEXT_H
+#define PEAKPHASE_LIB_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Bytes → printable UTF-8 on one line. Control characters (C0, DEL, C1), line and paragraph
+ * separators, bidirectional controls and bytes that are not UTF-8 become \n, \t, \r, \\, \xHH (bytes) or
+ * \u{HHHH} (characters), so that the bytes can be told back from the text; all else stays.
+ * Writes at most cap - 1 bytes and a NUL, never half an escape or half a character.
+ * Returns the bytes that all of it needs, without the NUL (as snprintf does).
+ */
+size_t text_escape(char *out, size_t cap, const char *bytes, size_t len);
+
+/* The same for JSON strings, without the quotes: bytes that are not UTF-8 become U+FFFD. */
+size_t text_escape_json(char *out, size_t cap, const char *bytes, size_t len);
+
+/* Is it UTF-8 (no surrogates, no overlong forms)? */
+int text_is_utf8(const char *bytes, size_t len);
+
+/* Columns on a terminal of printable UTF-8 (wide characters are 2, combining ones 0). */
+size_t text_columns(const char *utf8);
+
+/* "284.7" in units of 2^20 bytes. Signed: "-4.0". Returns out. */
+char *text_mib(char out[static 24], int64_t bytes);
+/* "0.31 s", "12 ms", "3 us"; "2 h 05 min" past an hour. */
+char *text_duration(char out[static 24], uint64_t ns);
+/* "12.3k", "752.1k", "4.1M"; plain below 10000. */
+char *text_count(char out[static 24], uint64_t n);
+
+/* "512M", "1.5GiB", "4096" (bytes), suffix K M G T, optional iB or B: 0 or -EINVAL, -ERANGE. */
+int text_parse_size(const char *s, uint64_t *bytes);
+/* "1.5", "10s", "200ms", "2m", "1h": 0 or -EINVAL, -ERANGE. */
+int text_parse_duration(const char *s, uint64_t *ns);
+
+#endif
