@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Runs cmocka programs; prints what failed, and one closing line with the sums.
+set -u
+passed=0 failed=0 skipped=0
+for t in "$@"; do
+	out=$("$t" 2>&1)
+	rc=$?
+	ok=$(grep -c '^\[       OK \]' <<<"$out")
+	bad=$(grep -c '^\[  FAILED  \] [^0-9]' <<<"$out")
+	skip=$(grep -c '^\[  SKIPPED \] [^0-9]' <<<"$out")
+	# A crash counts as a failure of its own: cmocka had no chance to say so.
+	if [ $rc -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
+	if [ $rc -ne 0 ]; then
+		printf '%s\n' "--- ${t##*/} (status $rc)" "$out"
+	fi
+	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+done
+printf 'unit tests: %d passed, %d failed, %d skipped\n' $passed $failed $skipped
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

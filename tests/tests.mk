@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# tests/unit/X_test.c → a cmocka program linked with the library; run plain and under ASan + UBSan.
+# tests/fuzz/X_fuzz.c → a libFuzzer program; seeds in tests/fuzz/X.seeds/.
+# tests/workloads/X.c → build/workloads/X; programs that print their own truth.
+# tests/*.bats        → live tests, as root.
+
+UNIT := $(sort $(wildcard tests/unit/*_test.c))
+UNIT_BIN := $(UNIT:tests/unit/%.c=$(OUTPUT)/unit/%)
+FUZZ := $(sort $(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_BIN := $(FUZZ:tests/fuzz/%.c=$(OUTPUT)/fuzz/%)
+FUZZ_SECONDS ?= 60
+WORKLOAD_SRC := $(sort $(wildcard tests/workloads/*.c))
+WORKLOADS := $(WORKLOAD_SRC:tests/workloads/%.c=$(OUTPUT)/workloads/%)
+BATS ?= $(sort $(wildcard tests/*.bats))
+CMOCKA = $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)
+SAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+.PHONY: check check-unit check-unit-san check-unit-run check-live check-fuzz check-style format workloads
+check: all check-style check-unit check-unit-san check-live ## every test of this machine (root; fuzzing and guests are apart)
+
+all: workloads
+workloads: $(WORKLOADS)
+$(OUTPUT)/workloads/%: tests/workloads/%.c include/peakphase/log_rss.h | $(DEPS)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -g -Wall -Wextra -Werror -pthread $< -o $@
+
+$(OUTPUT)/unit/%: tests/unit/%.c $(OUTPUT)/libpeakphase.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Ibpf -Itests/unit $(ALL_CFLAGS) -MMD -MP $< $(OUTPUT)/libpeakphase.a $(ALL_LDFLAGS) $(LDLIBS) $(CMOCKA) -o $@
+-include $(UNIT_BIN:%=%.d)
+
+check-unit: $(UNIT_BIN) ## unit tests, as any user, in seconds
+	$(Q)tests/run-unit.sh $(UNIT_BIN)
+
+check-unit-san: ## the same under ASan and UBSan
+	$(Q)$(MAKE) --no-print-directory OUTPUT=$(OUTPUT)/san CFLAGS='-O1 -g' SAN_FLAGS='$(SAN)' check-unit
+
+check-live: all ## live tests (bats), as root
+	$(Q)PEAKPHASE_BUILD=$(abspath $(OUTPUT)) bats $(BATS)
+
+# Fuzzers compile the library again with clang: coverage has to be in it.
+$(OUTPUT)/fuzz/%: tests/fuzz/%.c $(LIB_SRC) | $(SKEL)
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) -std=gnu17 -O1 -g -pthread -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+		$< $(filter-out user/source/%,$(LIB_SRC)) $(LDLIBS) -o $@
+
+check-fuzz: $(FUZZ_BIN) ## each fuzzer for FUZZ_SECONDS
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run-fuzz.sh $(FUZZ_BIN)
+
+STYLE_SRC = $(shell git ls-files '*.c' '*.h')
+check-style: | $(DEPS) ## clang-format, shellcheck
+	$(Q)clang-format --dry-run -Werror $(STYLE_SRC)
+	$(Q)git ls-files '*.sh' '*.bash' .ci/run | xargs -r shellcheck -x
+format: ## rewrite C files with clang-format
+	$(Q)clang-format -i $(STYLE_SRC)
