@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lib/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/text.h"
+
+#define MESSAGE_MAX 1024
+/* Room for every byte escaped, and the newline. */
+#define LINE_MAX_BYTES (MESSAGE_MAX * TEXT_ESCAPED_MAX + 64)
+
+/* -q holds for the whole program, and messages come from places that know no options. */
+static atomic_int quiet;
+
+void say_quiet(int on)
+{
+	atomic_store(&quiet, on);
+}
+
+static void write_all(const char *s, size_t len)
+{
+	while (len) {
+		ssize_t n = write(STDERR_FILENO, s, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return; /* nobody left to tell */
+		s += n;
+		len -= (size_t)n;
+	}
+}
+
+/*
+ * One write, so that lines of threads and of the traced program do not mix. Callers escape what
+ * comes from outside; controls that slipped through are made harmless here all the same.
+ */
+static void __attribute__((format(printf, 2, 0)))
+say_line(const char *prefix, const char *fmt, va_list ap)
+{
+	char text[MESSAGE_MAX], line[LINE_MAX_BYTES];
+	unsigned flags = TEXT_KEEP_BACKSLASH | (text_utf8_locale() ? 0 : TEXT_ASCII);
+	int saved = errno, n = vsnprintf(text, sizeof(text), fmt, ap);
+	size_t len, room = sizeof(line) - 2, have = n < 0 ? 0 : (size_t)n;
+
+	if (have >= sizeof(text)) {
+		have = sizeof(text) - 1;
+		memcpy(text + have - 3, "...", 3);
+	}
+	len = strlen(prefix);
+	memcpy(line, prefix, len);
+	text_escape_as(line + len, room - len, text, have, flags);
+	len += strlen(line + len);
+	line[len++] = '\n';
+	write_all(line, len);
+	errno = saved;
+}
+
+void say_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_line("peakphase: error: ", fmt, ap);
+	va_end(ap);
+}
+
+void say_remedy(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_line(text_utf8_locale() ? "  → " : "  -> ", fmt, ap);
+	va_end(ap);
+}
+
+void say_warning(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_line("peakphase: warning: ", fmt, ap);
+	va_end(ap);
+}
+
+void say_info(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (atomic_load(&quiet))
+		return;
+	va_start(ap, fmt);
+	say_line("peakphase: ", fmt, ap);
+	va_end(ap);
+}
