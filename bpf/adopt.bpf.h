@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The set of traced mms: taking one in, letting it go.
+ *
+ * Adoption starts from the counters, not from the first event: a counter that does not move sends
+ * none. Until `ready`, events leave the shadows alone, and settle() claims what they were about.
+ */
+#ifndef PEAKPHASE_ADOPT_BPF_H
+#define PEAKPHASE_ADOPT_BPF_H
+
+#include "emit.bpf.h"
+
+static __always_inline void thread_reset(struct thread_state *ts, struct task_struct *task,
+					 u64 mm_id)
+{
+	ts->mm_id = mm_id;
+	ts->grew = ts->shrank = 0;
+	ts->min_base = task->min_flt;
+	ts->maj_base = task->maj_flt;
+	ts->marks = 0;
+}
+
+/* The thread's own counters from here on; NULL when there is no memory for them. */
+static __always_inline struct thread_state *thread_adopt(struct task_struct *task, u64 mm_id)
+{
+	struct thread_state *ts;
+
+	ts = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (ts)
+		thread_reset(ts, task, mm_id);
+	return ts;
+}
+
+static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u32 slot, u32 tgid)
+{
+	st->mm = (u64)mm;
+	st->mm_id = __sync_fetch_and_add(&next_mm_id, 1);
+	st->mmap_base = mm->mmap_base;
+	st->tgid = tgid;
+	st->users = 1;
+	st->slot = slot;
+	st->lost = 0;
+	for (int m = 0; m < PP_NMEMBERS; m++) {
+		st->value[m] = st->counted[m] = 0;
+		st->member_max[m] = 0;
+	}
+	st->word = 0;
+	st->min = st->peak = 0;
+	st->charge_max = st->limiter_max = 0;
+	st->grew = st->shrank = st->ext_grew = st->ext_shrank = 0;
+	st->last_sample = 0;
+	st->usage_addr = st->limiter_addr = 0;
+	st->faults = 0;
+	st->co[0].key = st->co[1].key = 0;
+}
+
+static long clear_shadow(u32 cpu, u32 *slot)
+{
+	struct shadow *sh = shadow_at(*slot, cpu);
+
+	if (!sh)
+		return 1;
+	for (int m = 0; m < PP_NMEMBERS; m++)
+		sh->local[m] = 0;
+	return 0;
+}
+
+/*
+ * Takes an mm in; its state, or NULL: table full (counted) or already in it. The caller sends the
+ * base edge.
+ */
+static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 tgid)
+{
+	u64 key = (u64)mm;
+	struct mm_state *st;
+	struct bucket *b;
+	u32 slot;
+
+	if (bpf_map_pop_elem(&free_slots, &slot)) {
+		count_loss(PP_LOSS_MMS, 1);
+		return NULL;
+	}
+	st = state_at(slot);
+	if (!st)
+		return NULL;
+	if (bpf_map_update_elem(&mms, &key, &slot, BPF_NOEXIST)) {
+		bpf_map_push_elem(&free_slots, &slot, 0);
+		count_loss(PP_LOSS_MMS, 1);
+		return NULL;
+	}
+	mm_init(st, mm, slot, tgid);
+	if (counters_percpu())
+		bpf_loop(cfg_cpus, clear_shadow, &slot, 0);
+	settle(st, mm, slot, true);
+	/* What was there before is no growth of ours, and the smallest value is not 0. */
+	st->grew = st->shrank = 0;
+	st->min = st->last_sample = rss_of(st->value);
+	b = &buckets[bucket_of(st->mmap_base) & (BUCKETS - 1)];
+	b->slot = slot;
+	st->ready = 1;
+	__sync_fetch_and_add(&b->count, 1);
+	return st;
+}
+
+static __always_inline void mm_release(struct mm_state *st)
+{
+	struct bucket *b = &buckets[bucket_of(st->mmap_base) & (BUCKETS - 1)];
+	u64 key = st->mm;
+	u32 slot = st->slot;
+
+	if (!key)
+		return;
+	st->ready = 0;
+	st->mm = 0;
+	__sync_fetch_and_add(&b->count, -1);
+	bpf_map_delete_elem(&mms, &key);
+	bpf_map_push_elem(&free_slots, &slot, 0);
+}
+
+/* The pid of a task in its own namespace. */
+static __always_inline u32 ns_pid_of(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	u32 level = BPF_CORE_READ(pid, level);
+	u64 at = (u64)pid + bpf_core_field_offset(struct pid, numbers) +
+		 (u64)level * bpf_core_type_size(struct upid) +
+		 bpf_core_field_offset(struct upid, nr);
+	int nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)at);
+	return nr;
+}
+
+/* task: the leader. mm's counters have been settled. */
+static __always_inline void send_base(struct mm_state *st, struct task_struct *task,
+				      struct mm_struct *mm, u32 reason, u64 parent_mm_id)
+{
+	struct pp_base *b = edge_reserve(st, sizeof(*b));
+	u64 start, len;
+
+	if (!b)
+		return;
+	fill_edge(&b->edge, PP_BASE, sizeof(*b), st, task, NULL);
+	b->edge.minflt = b->edge.majflt = 0;
+	b->edge.hdr.pid = b->edge.hdr.tid = task->tgid;
+	b->parent_mm_id = parent_mm_id;
+	b->start_ns = task->start_time;
+	b->start_boot_ns = task->start_boottime;
+	b->ppid = BPF_CORE_READ(task, real_parent, tgid);
+	b->ns_pid = ns_pid_of(task);
+	b->reason = reason;
+	b->threads = BPF_CORE_READ(task, signal, nr_threads);
+	b->pad = 0;
+	b->args_len = 0;
+	bpf_probe_read_kernel(b->comm, sizeof(b->comm), task->comm);
+	__builtin_memset(b->args, 0, sizeof(b->args));
+	/* Just written by exec, so resident; of another process userspace reads /proc. */
+	start = mm->arg_start;
+	len = mm->arg_end - start;
+	if (len > sizeof(b->args))
+		len = sizeof(b->args);
+	if (reason == PP_BY_EXEC && len && len <= sizeof(b->args) &&
+	    !bpf_probe_read_user(b->args, len, (void *)start))
+		b->args_len = len;
+	edge_submit(b, true);
+}
+
+static __always_inline void send_exit(struct mm_state *st, struct task_struct *task, u16 kind,
+				      u32 code)
+{
+	struct thread_state *ts = bpf_task_storage_get(&threads, task, 0, 0);
+	struct pp_exit *x = edge_reserve(st, sizeof(*x));
+
+	if (!x)
+		return;
+	fill_edge(&x->edge, kind, sizeof(*x), st, task, ts);
+	x->exit_code = code;
+	x->pad = 0;
+	edge_submit(x, true);
+}
+
+static __always_inline void send_thread(struct mm_state *st, struct task_struct *task, u16 kind,
+					const struct thread_state *ts)
+{
+	struct pp_edge *e = edge_reserve(st, sizeof(*e));
+
+	if (!e)
+		return;
+	fill_edge(e, kind, sizeof(*e), st, task, ts);
+	edge_submit(e, false);
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The rings, and the only code that reserves and submits on them: so loss is always counted.
+ *
+ * Edges and samples never share a ring: rare, precious records must not be pushed out by many.
+ * A window is cut between reserve and submit, so a full ring never resets one.
+ */
+#ifndef PEAKPHASE_EMIT_BPF_H
+#define PEAKPHASE_EMIT_BPF_H
+
+#include "charge.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20);
+} ring_edges __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring_samples __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring_faults __weak SEC(".maps");
+
+/* Room on the edge ring, or NULL; then the loss has been counted, on the mm too. */
+static __always_inline void *edge_reserve(struct mm_state *st, u64 size)
+{
+	void *rec = bpf_ringbuf_reserve(&ring_edges, size, 0);
+
+	if (!rec) {
+		__sync_fetch_and_add(&st->lost, 1);
+		count_loss(PP_LOSS_EDGES, 1);
+	}
+	return rec;
+}
+
+/*
+ * Waking the reader costs more than a record. It looks at the rings by itself often enough;
+ * ends are told at once, and a ring that fills.
+ */
+static __always_inline void edge_submit(void *rec, bool urgent)
+{
+	u64 flags = BPF_RB_NO_WAKEUP;
+
+	if (urgent || bpf_ringbuf_query(&ring_edges, BPF_RB_AVAIL_DATA) > cfg_wake_edges)
+		flags = BPF_RB_FORCE_WAKEUP;
+	bpf_ringbuf_submit(rec, flags);
+}
+
+static __always_inline void fill_header(struct pp_hdr *h, u16 kind, u32 size,
+					const struct mm_state *st, struct task_struct *task)
+{
+	h->kind = kind;
+	h->flags = 0;
+	h->size = size;
+	h->time_ns = bpf_ktime_get_ns();
+	h->mm_id = st->mm_id;
+	h->pid = task->tgid;
+	h->tid = task->pid;
+}
+
+/* Ends the window: its maxima go into the record, the next one starts from what is now. */
+static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e)
+{
+	u64 total = rss_of(st->value), old = 0, word, old_co;
+	struct pp_window *w = &e->win;
+	struct co *co;
+
+	for (int i = 0; i < 64; i++) {
+		old = *(volatile u64 *)&st->word;
+		word = word_make(word_seq(old) + 1, total);
+		/* Of the window to come, before anyone can raise it. */
+		write_co(st, word, e->hdr.time_ns);
+		if (__sync_val_compare_and_swap(&st->word, old, word) == old)
+			break;
+	}
+	w->seq = word_seq(old);
+	w->max = word_pages(old);
+	co = &st->co[word_seq(old) & 1];
+	old_co = *(volatile u64 *)&co->key;
+	w->max_at_ns = co->at_ns;
+	for (int m = 0; m < PP_NMEMBERS; m++) {
+		w->max_members[m] = co->members[m];
+		w->member_max[m] =
+		    __sync_lock_test_and_set(&st->member_max[m], pages_of(st->value[m]));
+	}
+	if (old_co != old)
+		e->hdr.flags |= PP_F_CO_INEXACT;
+	w->min = __sync_lock_test_and_set(&st->min, total);
+	raise(&st->peak, w->max);
+	e->peak = st->peak;
+}
+
+/*
+ * Charge and limit now; the addresses are kept for the events until the next edge. The charge's
+ * maxima of the window start again from here.
+ */
+static __always_inline void cut_charge(struct mm_state *st, struct pp_edge *e,
+				       struct task_struct *task)
+{
+	struct charge c = {};
+	u64 usage, limiter;
+
+	charge_find(task, &c);
+	usage = c.usage_addr ? read_u64(c.usage_addr) : 0;
+	limiter = c.limiter_addr ? read_u64(c.limiter_addr) : 0;
+	st->usage_addr = c.usage_addr;
+	st->limiter_addr = c.limiter_addr;
+	raise(&st->charge_max, usage);
+	raise(&st->limiter_max, limiter);
+	e->charge = c.usage_addr ? usage : PP_NO_LIMIT;
+	e->limit = c.limit;
+	e->limiter = c.limiter_addr ? limiter : PP_NO_LIMIT;
+	e->limit_level = c.level;
+	usage = __sync_lock_test_and_set(&st->charge_max, usage);
+	limiter = __sync_lock_test_and_set(&st->limiter_max, limiter);
+	e->win.charge_max = c.usage_addr ? usage : PP_NO_LIMIT;
+	e->win.limiter_max = c.limiter_addr ? limiter : PP_NO_LIMIT;
+}
+
+/* Books a change that no event had claimed, on the side that it most likely is from. */
+static __always_inline void book_mm(struct mm_state *st, s64 amount, bool own)
+{
+	if (amount > 0)
+		__sync_fetch_and_add(own ? &st->grew : &st->ext_grew, amount);
+	else if (amount < 0)
+		__sync_fetch_and_add(own ? &st->shrank : &st->ext_shrank, -amount);
+}
+
+/* Brings every counter up to date. Its mm must be alive. */
+static __always_inline void settle(struct mm_state *st, struct mm_struct *mm, u32 slot, bool own)
+{
+	book_mm(st, settle_member(st, mm, slot, PP_FILE), own);
+	book_mm(st, settle_member(st, mm, slot, PP_ANON), own);
+	book_mm(st, settle_member(st, mm, slot, PP_SHMEM), own);
+	settle_member(st, mm, slot, PP_SWAP);
+	raise_total(st, rss_of(st->value));
+}
+
+/* Everything of an edge but what its kind adds. The counters have been settled. */
+static __always_inline void fill_edge(struct pp_edge *e, u16 kind, u32 size, struct mm_state *st,
+				      struct task_struct *task, const struct thread_state *ts)
+{
+	fill_header(&e->hdr, kind, size, st, task);
+	cut_window(st, e);
+	for (int m = 0; m < PP_NMEMBERS; m++)
+		e->now[m] = pages_of(st->value[m]);
+	cut_charge(st, e, task);
+	e->thread_grew = e->thread_shrank = 0;
+	e->minflt = task->min_flt;
+	e->majflt = task->maj_flt;
+	if (ts && ts->mm_id == st->mm_id) {
+		e->thread_grew = ts->grew;
+		e->thread_shrank = ts->shrank;
+		e->minflt -= ts->min_base;
+		e->majflt -= ts->maj_base;
+	}
+	e->mm_grew = st->grew;
+	e->mm_shrank = st->shrank;
+	e->ext_grew = st->ext_grew;
+	e->ext_shrank = st->ext_shrank;
+	e->lost = __sync_lock_test_and_set(&st->lost, 0);
+}
+
+static __always_inline void emit_sample(struct mm_state *st, struct task_struct *task, u64 total)
+{
+	u64 last = st->last_sample;
+	struct pp_sample *s;
+
+	/* One of the CPUs that see it due sends it. */
+	if (__sync_val_compare_and_swap(&st->last_sample, last, total) != last)
+		return;
+	s = bpf_ringbuf_reserve(&ring_samples, sizeof(*s), 0);
+	if (!s) {
+		count_loss(PP_LOSS_SAMPLES, 1);
+		return;
+	}
+	fill_header(&s->hdr, PP_SAMPLE, sizeof(*s), st, task);
+	s->hdr.pid = st->tgid;
+	s->seq = word_seq(st->word);
+	for (int m = 0; m < PP_NMEMBERS; m++)
+		s->now[m] = pages_of(st->value[m]);
+	s->max = word_pages(st->word);
+	s->min = st->min;
+	s->charge = st->usage_addr ? read_u64(st->usage_addr) : PP_NO_LIMIT;
+	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+}
+
+#endif

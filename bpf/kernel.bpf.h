@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel types we touch, and of them only the fields we touch: CO-RE finds the rest. A
+ * generated vmlinux.h would be a hundred thousand lines that tie the build to one kernel.
+ * Flavours (___name) are the same type on other kernels; each says on which.
+ */
+#ifndef PEAKPHASE_KERNEL_BPF_H
+#define PEAKPHASE_KERNEL_BPF_H
+
+/* Tells bpf_tracing.h to use the kernel's own names of registers. */
+#define __VMLINUX_H__
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u64 __be64;
+typedef __u32 __wsum;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+typedef _Bool bool;
+#define true 1
+#define false 0
+
+/* uapi/linux/bpf.h: only what is used here. */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_QUEUE = 22,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_F_NO_PREALLOC = 1 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
+enum { BPF_RB_AVAIL_DATA = 0 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct {
+	s64 counter;
+} atomic_long_t;
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,
+	    cs, flags, sp, ss;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	__u64 regs[31], sp, pc, pstate;
+};
+struct pt_regs {
+	struct user_pt_regs user_regs;
+};
+#endif
+
+struct percpu_counter {
+	s64 count;
+	s32 *counters;
+};
+
+struct super_block {
+	u32 s_dev;
+	unsigned long s_magic;
+};
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+	struct inode *d_inode;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+};
+
+struct task_struct;
+
+struct mm_struct {
+	atomic_t mm_users;
+	unsigned long mmap_base, start_brk, brk, start_stack, arg_start, arg_end;
+	struct percpu_counter rss_stat[4]; /* since 6.2 (f1a7941243c1) */
+	struct task_struct *owner;	   /* with CONFIG_MEMCG */
+};
+
+struct mm_struct___atomic { /* before 6.2 */
+	struct {
+		atomic_long_t count[4];
+	} rss_stat;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	struct file *vm_file;
+};
+
+struct page_counter {
+	atomic_long_t usage;
+	unsigned long max;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent;
+};
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+	struct page_counter memory;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[4];
+};
+
+enum cgroup_subsys_id { memory_cgrp_id = 4 };
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct signal_struct {
+	atomic_t live;
+	int nr_threads;
+	unsigned int flags;
+	int group_exit_code;
+};
+
+struct task_struct {
+	unsigned int flags;
+	int pid, tgid;
+	u64 start_time, start_boottime;
+	int exit_code;
+	unsigned long min_flt, maj_flt;
+	struct mm_struct *mm;
+	struct task_struct *real_parent, *group_leader;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+	struct css_set *cgroups;
+	char comm[16];
+};
+
+struct task_struct___cached { /* before 6.2: faults counted here first */
+	struct {
+		int count[4];
+	} rss_stat;
+};
+
+struct linux_binprm {
+	int argc;
+};
+
+struct seq_file;
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct bpf_array {
+	void *pptrs[1];
+};
+
+#pragma clang attribute pop
+
+#define TMPFS_MAGIC 0x01021994
+#define SIGNAL_GROUP_EXIT 4 /* include/linux/sched/signal.h */
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Decisions of the BPF side as pure functions, compiled for BPF and for the host, where the unit
+ * tests are. No kernel type, no helper, no loop without a bound.
+ */
+#ifndef PEAKPHASE_LOGIC_H
+#define PEAKPHASE_LOGIC_H
+
+#include "peakphase/wire.h"
+
+/*
+ * A window's number and its maximum in one word, so that one compare-and-exchange takes the
+ * maximum and starts the next window: no raise can fall between. 40 bits of pages are 4 PiB.
+ */
+#define PP_WORD_PAGES 40
+
+static inline pp_u64 word_make(pp_u64 seq, pp_u64 pages)
+{
+	return (seq << PP_WORD_PAGES) | (pages & ((1ull << PP_WORD_PAGES) - 1));
+}
+
+static inline pp_u64 word_pages(pp_u64 word)
+{
+	return word & ((1ull << PP_WORD_PAGES) - 1);
+}
+
+static inline pp_u64 word_seq(pp_u64 word)
+{
+	return word >> PP_WORD_PAGES;
+}
+
+/* Counters of pages can be seen below zero for a moment while CPUs fold; pages cannot. */
+static inline pp_u64 pages_of(pp_s64 v)
+{
+	return v > 0 ? (pp_u64)v : 0;
+}
+
+static inline pp_u64 rss_of(const pp_s64 value[PP_NMEMBERS])
+{
+	return pages_of(value[PP_FILE]) + pages_of(value[PP_ANON]) + pages_of(value[PP_SHMEM]);
+}
+
+/*
+ * How many pages one event on this CPU moved a percpu_counter by.
+ *
+ * The counter adds to the CPU's local part until that would reach ±batch; then all of it is folded
+ * into the shared count and the local part is 0. So a local part other than 0 tells the amount by
+ * itself. At 0, either the local part came back to 0, or it was folded: then the shared count has
+ * moved by what we have not accounted yet (`unseen`). Other CPUs may have folded into the count an
+ * instant ago as well, their event still to come: single pages fold at exactly batch, so a
+ * multiple of it is one page of ours and the rest of theirs.
+ *
+ * *fold: what this event folded into the count (0: nothing), to be accounted as seen.
+ */
+static inline pp_s64 event_amount(pp_s64 local, pp_s64 shadow, pp_s64 unseen, pp_s64 batch,
+				  pp_s64 *fold)
+{
+	*fold = 0;
+	if (local != 0 || unseen == 0)
+		return local - shadow;
+	if (shadow == batch - 1 && unseen > 0 && unseen % batch == 0) {
+		*fold = batch;
+		return 1;
+	}
+	if (shadow == 1 - batch && unseen < 0 && -unseen % batch == 0) {
+		*fold = -batch;
+		return -1;
+	}
+	*fold = unseen;
+	return unseen - shadow;
+}
+
+/* A sample is due when the RSS has moved by 1 % or 1 MiB since the last, whichever is larger. */
+static inline int sample_due(pp_u64 last, pp_u64 now, pp_u64 pages_per_mib)
+{
+	pp_u64 moved = now > last ? now - last : last - now;
+
+	return moved >= pages_per_mib && moved >= now / 100;
+}
+
+/* FNV-1a, 64 bits: offset basis and prime are those of the published algorithm. */
+#define PP_HASH_INIT 0xcbf29ce484222325ull
+
+static inline pp_u64 hash_byte(pp_u64 hash, pp_u8 byte)
+{
+	return (hash ^ byte) * 0x100000001b3ull;
+}
+
+#endif

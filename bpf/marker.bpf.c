@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Markers. Sleepable, because a label may lie on a page that nobody has read yet.
+ *
+ * The order matters: read the label (it may sleep), then reserve, then settle and cut, then submit.
+ * Nothing may come between the cut and the record of the edge.
+ */
+#include "adopt.bpf.h"
+
+#define LABEL_CHUNKS 65 /* a label is hashed up to 16 KiB */
+#define CHUNK PP_LABEL_MAX
+
+/* A label as it is read: its bytes go to the thread's state, where no other program looks. */
+struct reading {
+	struct thread_state *ts;
+	u64 at; /* next byte in the program's memory */
+	u64 hash;
+	u32 len;  /* kept */
+	u32 have; /* bytes in the chunk */
+	u32 flags;
+	u32 done;
+};
+
+static long take_byte(u32 i, struct reading *r)
+{
+	u8 c;
+
+	if (i >= r->have)
+		return 1;
+	c = r->ts->chunk[i & 0xff];
+	if (!c) {
+		r->done = 1;
+		return 1;
+	}
+	r->hash = hash_byte(r->hash, c);
+	if (r->len < PP_LABEL_MAX)
+		r->ts->label[r->len++ & 0xff] = c;
+	else
+		r->flags |= PP_LABEL_CUT;
+	return 0;
+}
+
+/* A fixed length can run into the next, unmapped page: never read across a page's end. */
+static long read_chunk(u32 i, struct reading *r)
+{
+	u32 n = cfg_page_size - (r->at & (cfg_page_size - 1));
+
+	if (n > CHUNK)
+		n = CHUNK;
+	if (bpf_copy_from_user(r->ts->chunk, n, (void *)r->at)) {
+		r->flags |= PP_LABEL_UNREADABLE;
+		r->done = 1;
+		return 1;
+	}
+	r->have = n;
+	bpf_loop(CHUNK, take_byte, r, 0);
+	r->at += n;
+	return r->done != 0;
+}
+
+static __always_inline void read_label(struct reading *r, struct thread_state *ts, u64 at)
+{
+	r->ts = ts;
+	r->at = at;
+	r->hash = PP_HASH_INIT;
+	if (!at) {
+		r->flags = PP_LABEL_NULL;
+		return;
+	}
+	bpf_loop(LABEL_CHUNKS, read_chunk, r, 0);
+	if (!r->done)
+		r->flags |= PP_LABEL_CUT;
+}
+
+static __always_inline void send_mark(struct mm_state *st, struct mm_struct *mm,
+				      struct task_struct *task, struct thread_state *ts, u16 kind,
+				      u64 token, struct reading *r, const u32 room)
+{
+	const u32 size = sizeof(struct pp_mark) + room;
+	struct pp_mark *m = edge_reserve(st, size);
+
+	if (!m)
+		return;
+	settle(st, mm, st->slot, true);
+	fill_edge(&m->edge, kind, size, st, task, ts);
+	m->token = token;
+	m->label_hash = r->hash;
+	m->label_len = r->len;
+	m->label_flags = r->flags;
+	m->pad = 0;
+	/* The whole room: what lies behind the label is of an earlier one of this thread. */
+	__builtin_memcpy(m->label, ts->label, room);
+	edge_submit(m, false);
+}
+
+static __always_inline int marked(u64 op, u64 label, u64 token)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+	struct reading r = {};
+	struct thread_state *ts;
+	struct mm_state *st;
+	u16 kind;
+
+	if (!mm || op > 2)
+		return 0;
+	st = state_of(mm);
+	if (!st)
+		return 0;
+	kind = op == 0 ? PP_MARK : op == 1 ? PP_BEGIN : PP_END;
+	ts = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!ts || ts->mm_id != st->mm_id)
+		ts = thread_adopt(task, st->mm_id);
+	if (!ts) {
+		count_loss(PP_LOSS_MARKS, 1);
+		return 0;
+	}
+	if (kind != PP_END)
+		read_label(&r, ts, label);
+	ts->marks = 1;
+	if (r.len <= PP_LABEL_SMALL)
+		send_mark(st, mm, task, ts, kind, token, &r, PP_LABEL_SMALL);
+	else
+		send_mark(st, mm, task, ts, kind, token, &r, PP_LABEL_MAX + 1);
+	return 0;
+}
+
+/* Our own marker: any of its three sites; nothing has been changed since the call. */
+SEC("uprobe.s")
+int BPF_KPROBE(on_marker, u64 op, u64 label, u64 token)
+{
+	return marked(op, label, token);
+}
+
+/* A program's own log_rss(const char *). */
+SEC("uprobe.s")
+int BPF_KPROBE(on_log_rss, u64 label)
+{
+	return marked(0, label, 0);
+}
+
+/* For measuring what a probe costs by itself, and which site of the marker is cheapest. */
+SEC("uprobe.s")
+int on_nothing(struct pt_regs *ctx)
+{
+	return 0;
+}

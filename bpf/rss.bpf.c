@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Every change of an RSS counter: tp_btf/rss_stat, and the run's constants and tables. */
+#include "emit.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile u32 cfg_cpus = 1;
+const volatile u32 cfg_slots = 4096;
+const volatile u32 cfg_batch = 32;
+const volatile u32 cfg_pages_per_mib = 256;
+const volatile u32 cfg_page_size = 4096;
+const volatile u32 cfg_where_every = 64;
+const volatile u32 cfg_follow = 1;
+const volatile u32 cfg_wake_edges = 1 << 20;
+
+struct setup setup;
+struct bucket buckets[BUCKETS];
+u64 percpu_off[MAX_CPUS];
+u64 losses[PP_LOSS_MAX];
+u64 next_mm_id = 1;
+
+/* The change that this event is about, in pages; the counters are brought up to date with it. */
+static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int member)
+{
+	u32 cpu = bpf_get_smp_processor_id(), slot;
+	s64 amount, fold, local, old, unseen = 0;
+	struct shadow *sh;
+
+	if (!counters_percpu()) {
+		s64 count = atomic_count(mm, member);
+
+		return count - (s64)__sync_lock_test_and_set(&st->value[member & 3], count);
+	}
+	slot = st->slot;
+	sh = shadow_at(slot, cpu);
+	if (!sh)
+		return 0;
+	local = read_local(local_base(mm, member), cpu);
+	old = __sync_lock_test_and_set(&sh->local[member & 3], (s32)local);
+	if (local == 0)
+		unseen = shared_count(mm, member) - *(volatile s64 *)&st->counted[member & 3];
+	amount = event_amount(local, old, unseen, cfg_batch, &fold);
+	if (fold)
+		__sync_fetch_and_add(&st->counted[member & 3], fold);
+	if (amount)
+		__sync_fetch_and_add(&st->value[member & 3], amount);
+	return amount;
+}
+
+/*
+ * Whose doing it was: a thread of this mm, or somebody else (reclaim, process_madvise, the parent
+ * that forks). The event's context says, never its mm.
+ */
+static __always_inline void book(struct mm_state *st, struct mm_struct *mm,
+				 struct task_struct *task, s64 amount)
+{
+	struct thread_state *ts;
+
+	if (task->mm != mm) {
+		book_mm(st, amount, false);
+		return;
+	}
+	book_mm(st, amount, true);
+	ts = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!ts || ts->mm_id != st->mm_id) {
+		count_loss(PP_LOSS_GROWTH, amount > 0 ? amount : -amount);
+		return;
+	}
+	/* Only this thread changes it, and markers of its own: no atomics. */
+	if (amount > 0)
+		ts->grew += amount;
+	else
+		ts->shrank -= amount;
+}
+
+SEC("tp_btf/rss_stat")
+int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
+{
+	struct mm_state *st = state_of(mm);
+	struct task_struct *task;
+	s64 amount;
+	u64 total;
+
+	if (!st)
+		return 0;
+	/* No user is left: teardown. The peak is frozen, and nothing is freed by any phase. */
+	if (mm->mm_users.counter == 0) {
+		st->ready = 0;
+		return 0;
+	}
+	amount = claim(st, mm, member);
+	if (!amount)
+		return 0;
+	if (member == PP_SWAP) {
+		raise(&st->member_max[PP_SWAP], pages_of(st->value[PP_SWAP]));
+		return 0;
+	}
+	task = bpf_get_current_task_btf();
+	book(st, mm, task, amount);
+	total = rss_of(st->value);
+	if (amount > 0) {
+		u64 now = pages_of(st->value[member & 3]);
+
+		if (total > word_pages(st->word))
+			raise_total(st, total);
+		if (now > st->member_max[member & 3])
+			raise(&st->member_max[member & 3], now);
+		raise_charge(st);
+	} else if (total < st->min) {
+		lower(&st->min, total);
+	}
+	if (sample_due(st->last_sample, total, cfg_pages_per_mib))
+		emit_sample(st, task, total);
+	return 0;
+}

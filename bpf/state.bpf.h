@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What BPF keeps: the state of each traced mm and thread, the maps, and the run's constants.
+ *
+ * Nothing here is locked: bpf_spin_lock is refused in uprobe programs, and a fault must never wait
+ * for a marker. Words that several CPUs change are changed by atomics; what is read beside them
+ * carries a key that tells whether it belongs to them.
+ */
+#ifndef PEAKPHASE_STATE_BPF_H
+#define PEAKPHASE_STATE_BPF_H
+
+#include "kernel.bpf.h"
+#include "logic.h"
+
+#define MAX_CPUS 4096
+#define BUCKETS 16384 /* a power of two */
+#define NO_SLOT (~0u)
+
+/* Set by the loader before the load; the verifier sees constants. */
+extern const volatile u32 cfg_cpus;	     /* possible CPUs: rows of `shadows` per mm */
+extern const volatile u32 cfg_slots;	     /* mms that can be traced at once */
+extern const volatile u32 cfg_batch;	     /* percpu_counter_batch */
+extern const volatile u32 cfg_pages_per_mib; /* of this host's page size */
+extern const volatile u32 cfg_page_size;
+extern const volatile u32 cfg_where_every; /* --where: one fault in so many */
+extern const volatile u32 cfg_follow;
+extern const volatile u32 cfg_wake_edges; /* bytes waiting on a ring before the reader is woken */
+
+/* Members and moment of a window's maximum; valid for it iff key is the window's word. */
+struct co {
+	u64 key;
+	u64 at_ns;
+	u64 members[PP_NMEMBERS];
+};
+
+struct mm_state {
+	u64 mm; /* the pointer; 0: slot is free */
+	u64 mm_id;
+	u64 mmap_base; /* random per exec: tells a reused pointer apart */
+	u32 tgid;
+	u32 users; /* processes that share the mm (vfork, CLONE_VM) */
+	u32 ready; /* 0 while it is being set up, and after its end: events are ignored */
+	u32 lost;  /* edges lost since the last one that went out */
+	u32 slot;  /* where it lies in `states` */
+	u32 pad;
+
+	s64 value[PP_NMEMBERS];	  /* pages, exact up to changes whose event is still to come */
+	s64 counted[PP_NMEMBERS]; /* the part of them that is in the shared counts */
+
+	u64 word;	 /* window: number and maximum */
+	struct co co[2]; /* of the windows with even and odd numbers */
+	u64 member_max[PP_NMEMBERS];
+	u64 min;
+	u64 charge_max, limiter_max;
+
+	u64 grew, shrank, ext_grew, ext_shrank;
+	u64 peak;		      /* over all windows that were sent */
+	u64 last_sample;	      /* RSS at the last sample */
+	u64 usage_addr, limiter_addr; /* of the page counters, refreshed at each edge */
+	u64 faults;		      /* seen by --where */
+};
+
+/* A process we follow: by tgid. */
+struct proc_state {
+	u64 mm_id;
+	u32 slot;   /* NO_SLOT: its command has not been exec'ed yet */
+	u32 shares; /* 1: runs on the mm of its parent (vfork) */
+};
+
+/* Of a thread; lives and dies with its task. */
+struct thread_state {
+	u64 mm_id; /* the counters below are for this mm */
+	u64 grew, shrank;
+	u64 min_base, maj_base; /* the task's fault counters when the mm was first traced */
+	u32 marks;
+	u32 label_len;
+	char label[PP_LABEL_MAX + 1]; /* read before the window is cut: reading may sleep */
+	char chunk[PP_LABEL_MAX + 1]; /* the rest of a long label passes through here */
+};
+
+/* First test of every event of the machine: how many traced mms have this hash, and one of them. */
+struct bucket {
+	u32 count;
+	u32 slot;
+};
+
+/* What the set-up program found out, for the loader. */
+enum counters { COUNTERS_UNKNOWN, COUNTERS_ATOMIC, COUNTERS_PERCPU };
+struct setup {
+	u32 counters;
+	u32 charge;  /* 1: the memory controller can be read */
+	u32 offsets; /* CPUs whose percpu area was found */
+	u32 slots;   /* put into the queue of free ones */
+};
+
+extern struct setup setup;
+extern struct bucket buckets[BUCKETS];
+extern u64 percpu_off[MAX_CPUS]; /* offset of each CPU's area, by the set-up program */
+extern u64 losses[PP_LOSS_MAX];
+extern u64 next_mm_id;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u64);
+	__type(value, u32);
+} mms __weak SEC(".maps"); /* mm pointer → slot */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, struct mm_state);
+} states __weak SEC(".maps"); /* by slot */
+
+struct shadow {
+	s32 local[PP_NMEMBERS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, struct shadow);
+} shadows __weak SEC(".maps"); /* slot × cfg_cpus + cpu */
+
+/* A queue, not a stack: a slot rests as long as possible before another mm gets it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 4096);
+	__uint(value_size, sizeof(u32));
+} free_slots __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u32);
+	__type(value, struct proc_state);
+} procs __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_state);
+} threads __weak SEC(".maps");
+
+/* Constants for the verifier, by CO-RE: never by version. */
+static __always_inline bool counters_percpu(void)
+{
+	return bpf_core_field_exists(((struct mm_struct *)0)->rss_stat[0].counters);
+}
+
+static __always_inline bool counters_atomic(void)
+{
+	return bpf_core_field_exists(((struct mm_struct___atomic *)0)->rss_stat.count);
+}
+
+static __always_inline u32 bucket_of(u64 mmap_base)
+{
+	/* Page-aligned, random in the bits above; the multiplier spreads them (Knuth's 2^64/phi).
+	 */
+	return ((mmap_base >> 12) * 0x9e3779b97f4a7c15ull) >> (64 - 14);
+}
+
+static __always_inline struct mm_state *state_at(u32 slot)
+{
+	return bpf_map_lookup_elem(&states, &slot);
+}
+
+/* The state of a traced mm, or NULL. For most mms of the machine: one load and one compare. */
+static __always_inline struct mm_state *state_of(struct mm_struct *mm)
+{
+	u64 base = mm->mmap_base;
+	struct bucket *b = &buckets[bucket_of(base) & (BUCKETS - 1)];
+	struct mm_state *st;
+	u64 key = (u64)mm;
+	u32 *slot;
+
+	if (!b->count)
+		return NULL;
+	st = state_at(b->slot);
+	if (st && st->mm == key && st->mmap_base == base)
+		return st->ready ? st : NULL;
+	slot = bpf_map_lookup_elem(&mms, &key);
+	if (!slot)
+		return NULL;
+	st = state_at(*slot);
+	return st && st->ready && st->mm == key && st->mmap_base == base ? st : NULL;
+}
+
+static __always_inline void count_loss(enum pp_loss class, u64 n)
+{
+	__sync_fetch_and_add(&losses[class], n);
+}
+
+#endif
