@@ -1,0 +1,51 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# A guest offers what the live tests rely on: were it not so, they would fail for the wrong reason.
+
+@test "guest: the kernel has BTF, tracefs and bpffs" {
+	[ -s /sys/kernel/btf/vmlinux ]
+	grep -q name: /sys/kernel/tracing/events/kmem/rss_stat/format
+	[ "$(stat -f -c %T /sys/fs/bpf)" = bpf_fs ]
+}
+
+@test "guest: cgroup v2 with the memory controller, and we are in a group" {
+	grep -qw memory /sys/fs/cgroup/cgroup.subtree_control
+	[ "$(cat /proc/self/cgroup)" = 0::/session ]
+	[ "$(cat /sys/fs/cgroup/session/memory.current)" -gt 0 ]
+}
+
+@test "guest: a mapped file on its disk counts as file pages, not shmem" {
+	head -c 8M /dev/urandom >"$BATS_TEST_TMPDIR/f"
+	run python3 - "$BATS_TEST_TMPDIR/f" <<'EOF'
+import mmap, sys
+def status(key):
+    return next(int(l.split()[1]) for l in open("/proc/self/status") if l.startswith(key))
+with open(sys.argv[1], "rb") as f:
+    m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+    file, shmem = status("RssFile"), status("RssShmem")
+    sum(m[i] for i in range(0, len(m), 4096))
+    print(status("RssFile") - file, status("RssShmem") - shmem)
+EOF
+	echo "$output"
+	[ "$status" -eq 0 ]
+	# KiB; the counters that /proc reads may be off by a batch of 64 pages and more on each processor.
+	read -r file shmem <<<"$output"
+	[ "$file" -ge 7168 ] && [ "$file" -le 9216 ] && [ "$shmem" -lt 1024 ]
+}
+
+@test "guest: swap can be turned on" {
+	swapon "$PEAKPHASE_SWAP"
+	grep -q zram /proc/swaps
+	swapoff "$PEAKPHASE_SWAP"
+}
+
+@test "guest: memory that a limit forbids is taken back by the OOM killer" {
+	local g=/sys/fs/cgroup/oom-$$
+	mkdir $g
+	echo 32M >$g/memory.max
+	run bash -c "echo \$\$ >$g/cgroup.procs; exec python3 -c 'bytearray(64 << 20)'"
+	echo "$status $output"
+	[ "$status" -eq 137 ]
+	grep -qx 'oom_kill 1' $g/memory.events
+	rmdir $g
+}
