@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "decode/decode.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * No RSS or growth can honestly pass 2^60 bytes; refusing more keeps every sum of members inside
+ * 64 bits, so that nothing behind the decoder has to check again.
+ */
+#define MEMORY_MAX (1ull << 60)
+#define SEQ_MAX 0xffffffull
+
+struct scale {
+	unsigned int shift; /* log2 of the page size */
+	int err;	    /* first value that cannot be */
+};
+
+static uint64_t memory(struct scale *s, pp_u64 pages)
+{
+	if (pages > MEMORY_MAX >> s->shift) {
+		s->err = -EBADMSG;
+		return 0;
+	}
+	return pages << s->shift;
+}
+
+/* Cumulative counters only ever rise: one that reached the end stays there. */
+static uint64_t growth(const struct scale *s, pp_u64 pages)
+{
+	return pages > MEMORY_MAX >> s->shift ? MEMORY_MAX : pages << s->shift;
+}
+
+/* Charges and limits: all ones means none; cgroup v1 has limits of nearly 2^63 bytes. */
+static uint64_t limit(const struct scale *s, pp_u64 pages)
+{
+	if (pages == PP_NO_LIMIT)
+		return EV_NONE;
+	return pages > (EV_NONE - 1) >> s->shift ? EV_NONE - 1 : pages << s->shift;
+}
+
+static struct ev_members members(struct scale *s, const pp_u64 pages[PP_NMEMBERS])
+{
+	struct ev_members v;
+
+	for (int i = 0; i < PP_NMEMBERS; i++)
+		v.m[i] = memory(s, pages[i]);
+	return v;
+}
+
+static uint64_t sequence(struct scale *s, pp_u64 seq)
+{
+	if (seq > SEQ_MAX)
+		s->err = -EBADMSG;
+	return seq & SEQ_MAX;
+}
+
+static void window(struct scale *s, const struct pp_window *in, struct ev_window *out)
+{
+	out->seq = sequence(s, in->seq);
+	out->max = memory(s, in->max);
+	out->max_at_ns = in->max_at_ns;
+	out->max_members = members(s, in->max_members);
+	out->member_max = members(s, in->member_max);
+	out->min = memory(s, in->min);
+	out->charge_max = limit(s, in->charge_max);
+	out->limiter_max = limit(s, in->limiter_max);
+}
+
+static void edge(struct scale *s, const void *data, struct ev_edge *out)
+{
+	struct pp_edge in;
+
+	memcpy(&in, data, sizeof(in));
+	out->now = members(s, in.now);
+	window(s, &in.win, &out->win);
+	out->thread_grew = growth(s, in.thread_grew);
+	out->thread_shrank = growth(s, in.thread_shrank);
+	out->mm_grew = growth(s, in.mm_grew);
+	out->mm_shrank = growth(s, in.mm_shrank);
+	out->ext_grew = growth(s, in.ext_grew);
+	out->ext_shrank = growth(s, in.ext_shrank);
+	out->minflt = in.minflt;
+	out->majflt = in.majflt;
+	out->charge = limit(s, in.charge);
+	out->limit = limit(s, in.limit);
+	out->limiter = limit(s, in.limiter);
+	out->peak = memory(s, in.peak);
+	out->limit_level = in.limit_level;
+	out->lost = in.lost;
+}
+
+static int base(struct scale *s, const void *data, size_t size, struct ev_edge *out)
+{
+	struct pp_base in;
+
+	if (size != sizeof(in))
+		return -EBADMSG;
+	memcpy(&in, data, sizeof(in));
+	if (in.args_len > PP_ARGS_MAX || in.reason < PP_BY_ATTACH || in.reason > PP_BY_FORK)
+		return -EBADMSG;
+	edge(s, data, out);
+	out->parent_mm_id = in.parent_mm_id;
+	out->start_ns = in.start_ns;
+	out->start_boot_ns = in.start_boot_ns;
+	out->ppid = in.ppid;
+	out->ns_pid = in.ns_pid;
+	out->reason = in.reason;
+	out->threads = in.threads;
+	out->args_len = in.args_len;
+	memcpy(out->comm, in.comm, strnlen(in.comm, sizeof(in.comm)));
+	memcpy(out->args, in.args, in.args_len);
+	return 0;
+}
+
+static int exit_edge(struct scale *s, const void *data, size_t size, struct ev_edge *out)
+{
+	struct pp_exit in;
+
+	if (size != sizeof(in))
+		return -EBADMSG;
+	memcpy(&in, data, sizeof(in));
+	edge(s, data, out);
+	out->exit_code = in.exit_code;
+	return 0;
+}
+
+static int mark(struct scale *s, const void *data, size_t size, bool bare, struct ev_edge *out)
+{
+	struct pp_mark in;
+	size_t room;
+
+	if (size < sizeof(in))
+		return -EBADMSG;
+	room = size - sizeof(in);
+	if (room != PP_LABEL_SMALL && room != PP_LABEL_MAX + 1 && !(bare && room == 0))
+		return -EBADMSG;
+	memcpy(&in, data, sizeof(in));
+	if (in.label_len > room || in.label_len > PP_LABEL_MAX)
+		return -EBADMSG;
+	edge(s, data, out);
+	out->token = in.token;
+	out->label.len = in.label_len;
+	out->label.flags = in.label_flags;
+	out->label.hash = in.label_hash;
+	memcpy(out->label.bytes, (const char *)data + sizeof(in), in.label_len);
+	return 0;
+}
+
+static int sample(struct scale *s, const void *data, size_t size, struct ev_sample *out)
+{
+	struct pp_sample in;
+
+	if (size != sizeof(in))
+		return -EBADMSG;
+	memcpy(&in, data, sizeof(in));
+	out->seq = sequence(s, in.seq);
+	out->now = members(s, in.now);
+	out->max = memory(s, in.max);
+	out->min = memory(s, in.min);
+	out->charge = limit(s, in.charge);
+	return 0;
+}
+
+static int fault(struct scale *s, const void *data, size_t size, struct ev_fault *out)
+{
+	struct pp_fault in;
+
+	if (size != sizeof(in))
+		return -EBADMSG;
+	memcpy(&in, data, sizeof(in));
+	if (in.mapping >= PP_MAPPING_MAX)
+		return -EBADMSG;
+	out->seq = sequence(s, in.seq);
+	out->addr = in.addr;
+	out->ino = in.ino;
+	out->dev = in.dev;
+	out->mapping = in.mapping;
+	memcpy(out->name, in.name, strnlen(in.name, sizeof(in.name) - 1));
+	return 0;
+}
+
+static int body(struct scale *s, const void *data, size_t size, struct event *out)
+{
+	switch (out->kind) {
+	case PP_BASE:
+		return base(s, data, size, &out->edge);
+	case PP_MARK:
+	case PP_BEGIN:
+		return mark(s, data, size, false, &out->edge);
+	case PP_END:
+		return mark(s, data, size, true, &out->edge);
+	case PP_EXEC:
+	case PP_EXIT:
+		return exit_edge(s, data, size, &out->edge);
+	case PP_THREAD:
+	case PP_THREAD_EXIT:
+		if (size != sizeof(struct pp_edge))
+			return -EBADMSG;
+		edge(s, data, &out->edge);
+		return 0;
+	case PP_SAMPLE:
+		return sample(s, data, size, &out->sample);
+	case PP_FAULT:
+		return fault(s, data, size, &out->fault);
+	case PP_KIND_MAX:
+		break;
+	}
+	return -ENOTSUP;
+}
+
+int decode_record(const void *data, size_t size, uint32_t page_size, struct event *out)
+{
+	struct pp_hdr hdr;
+	struct scale s = {0};
+	int err;
+
+	if (!page_size || (page_size & (page_size - 1)) || size < sizeof(hdr))
+		return -EBADMSG;
+	memcpy(&hdr, data, sizeof(hdr));
+	/* A ring may hand out a record rounded up to eight bytes: what counts is its own word. */
+	if (hdr.size < sizeof(hdr) || hdr.size > size || size - hdr.size >= 8)
+		return -EBADMSG;
+	if (hdr.kind < PP_BASE || hdr.kind >= PP_KIND_MAX)
+		return -ENOTSUP;
+	s.shift = (unsigned int)__builtin_ctz(page_size);
+	memset(out, 0, sizeof(*out));
+	out->kind = (enum pp_kind)hdr.kind;
+	out->flags = hdr.flags;
+	out->time_ns = hdr.time_ns;
+	out->mm_id = hdr.mm_id;
+	out->pid = hdr.pid;
+	out->tid = hdr.tid;
+	err = body(&s, data, hdr.size, out);
+	return err ? err : s.err;
+}

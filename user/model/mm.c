@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Lives of processes: begun by a base, told by edges, ended by exec, exit, or the end of tracing.
+ */
+#include "model/mm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct mm *mm_find(struct model *m, uint64_t id)
+{
+	struct mm *p = m->cached;
+
+	if (p && p->id == id)
+		return p;
+	HASH_FIND(hh, m->mms, &id, sizeof(id), p);
+	if (p)
+		m->cached = p;
+	return p;
+}
+
+struct mm *mm_new(struct model *m, uint64_t id)
+{
+	struct mm *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->id = p->pub.mm_id = id;
+	p->pub.exit = PX_RUNNING;
+	p->pub.charge_peak = p->pub.limit = p->pub.headroom_min = EV_NONE;
+	p->carry.charge = p->carry.headroom = p->carry.limit = EV_NONE;
+	stack_init(&p->rss, true);
+	stack_init(&p->charge, false);
+	stack_init(&p->headroom, false);
+	stack_init(&p->limit, false);
+	HASH_ADD(hh, m->mms, id, sizeof(p->id), p);
+	if (!p->hh.tbl) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void mm_free(struct model *m, struct mm **pp)
+{
+	struct mm *p = *pp;
+
+	*pp = NULL;
+	if (m->cached == p)
+		m->cached = NULL;
+	HASH_DEL(m->mms, p);
+	order_drop(m, p);
+	span_free_all(m, p);
+	thread_free_all(m, p);
+	point_drop(m, &p->gap);
+	point_drop(m, &p->start);
+	where_free(p);
+	stack_free(&p->rss);
+	stack_free(&p->charge);
+	stack_free(&p->headroom);
+	stack_free(&p->limit);
+	free(p);
+}
+
+static enum phase_ended ended_by(enum process_exit how)
+{
+	switch (how) {
+	case PX_EXIT:
+		return PH_BY_EXIT;
+	case PX_SIGNAL:
+		return PH_BY_SIGNAL;
+	case PX_OOM:
+		return PH_BY_OOM;
+	case PX_EXEC:
+		return PH_BY_EXEC;
+	case PX_RUNNING:
+		break;
+	}
+	return PH_BY_TRACE;
+}
+
+int mm_end(struct model *m, struct mm **pp, enum process_exit how, uint32_t status)
+{
+	struct mm *p = *pp;
+	enum phase_ended by = ended_by(how);
+
+	span_close_all(m, p, by);
+	gap_end(m, p, true, by);
+	p->pub.exit = how;
+	p->pub.status = status;
+	p->pub.end_ns = how == PX_RUNNING ? 0 : p->last_ns;
+	if (m->sink.process_ended)
+		m->sink.process_ended(m->sink.ctx, &p->pub);
+	m->ended[m->nended++ % (sizeof(m->ended) / sizeof(*m->ended))] = p->id;
+	mm_free(m, pp);
+	return 0;
+}
+
+/* The status word of wait(2): low seven bits are the signal, the core flag above them. */
+static int end_by_exit(struct model *m, struct mm **p, uint32_t code)
+{
+	uint32_t sig = code & 0x7f;
+
+	return sig ? mm_end(m, p, PX_SIGNAL, sig) : mm_end(m, p, PX_EXIT, code >> 8 & 0xff);
+}
+
+static int dispatch(struct model *m, struct mm **pp, const struct event *ev)
+{
+	const struct ev_edge *e = &ev->edge;
+	struct tally now = {e->thread_grew, e->thread_shrank, e->minflt, e->majflt};
+	struct mm *p = *pp;
+	struct thread *t;
+
+	if (ev->kind == PP_BASE)
+		return 0;
+	t = ev->kind == PP_THREAD ? thread_begin(m, p, ev->tid, &now)
+				  : thread_get(m, p, ev->tid, &now);
+	if (!t)
+		return -ENOMEM;
+	thread_count(p, t, &now);
+	switch (ev->kind) {
+	case PP_MARK:
+		checkpoint(m, p, t, e);
+		return 0;
+	case PP_BEGIN:
+		return span_begin(m, p, t, e);
+	case PP_END:
+		return span_end(m, p, e->token);
+	case PP_THREAD_EXIT:
+		thread_exit(m, p, t);
+		return 0;
+	case PP_EXEC:
+		return mm_end(m, pp, PX_EXEC, 0);
+	case PP_EXIT:
+		return end_by_exit(m, pp, e->exit_code);
+	case PP_BASE:
+	case PP_THREAD:
+	case PP_SAMPLE:
+	case PP_FAULT:
+	case PP_KIND_MAX:
+		break;
+	}
+	return 0;
+}
+
+void mm_doubt(struct mm *p)
+{
+	p->doubts++;
+	p->pub.exact = false;
+}
+
+/* The base was lost. Its window went on, so the first edge after it has the base's number, 0. */
+static int begin_orphan(struct model *m, struct mm *p, const struct event *ev, uint64_t *win)
+{
+	struct pending *e;
+
+	if (!*win) {
+		p->shift = *win = 1;
+		DL_FOREACH (p->pending, e)
+			e->win++;
+	}
+	return fold_orphan(m, p, ev, *win);
+}
+
+int mm_edge(struct model *m, struct mm **pp, const struct event *ev, uint64_t win)
+{
+	struct mm *p = *pp;
+	int err;
+
+	if (!p->begun && ev->kind == PP_BASE)
+		return fold_base(m, p, ev, win);
+	if (!p->begun) {
+		err = begin_orphan(m, p, ev, &win);
+		if (err)
+			return err;
+	}
+	if (win < p->next)
+		m->counts.reordered++;
+	if (win != p->next)
+		mm_doubt(p);
+	err = fold_window(m, p, ev, win);
+	if (!err)
+		err = dispatch(m, pp, ev);
+	p = *pp;
+	if (!err && p) {
+		where_window(p);
+		compact(p);
+	}
+	return err;
+}

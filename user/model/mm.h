@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Private to user/model: one mm's life, and what the files of the model do to it.
+ *
+ * Everything a phase needs from its beginning is kept in a `point`; what it needs from its time is
+ * asked of the stacks when it ends. So an open phase costs one point, and an edge costs the same
+ * whatever is open.
+ */
+#ifndef PEAKPHASE_MODEL_MM_H
+#define PEAKPHASE_MODEL_MM_H
+
+#include "model/model.h"
+#include "model/stack.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+#include <utlist.h>
+
+/* Bounds, over all processes of a model: together about 64 MiB at worst. */
+#define SPANS_MAX 98304u
+#define LABELS_MAX (16u << 20) /* bytes of labels of open spans */
+#define THREADS_MAX 32768u
+#define SNAPS_MAX 32768u
+/* Edges of one mm held back for an earlier one, and for how long (time of events). */
+#define PENDING_MAX 64u
+#define PENDING_NS 2000000000ull
+
+/* Cumulative counters of one thread, or of all threads of a process. */
+struct tally {
+	uint64_t grew, shrank, minflt, majflt;
+};
+
+/* State at the edge where something began. */
+struct point {
+	uint64_t win, time_ns, bytes;
+	uint64_t lost, doubts; /* cumulative: a difference at the end touches the phase */
+	struct tally tally;
+	struct snap *snap; /* hits by mapping; NULL: none yet */
+};
+
+/* The last two threads that did something, and in which window. */
+struct recent {
+	uint64_t thread[2], win[2];
+};
+
+struct span;
+
+struct thread {
+	uint32_t tid;
+	uint32_t open;	     /* spans */
+	uint64_t serial;     /* tells threads apart, whatever their tid; from 1 */
+	bool idle;	     /* nothing but its beginning was seen: the first to be forgotten */
+	bool dead;	     /* out of the table; freed with its last span */
+	uint32_t from_depth; /* spans open at `from` */
+	struct tally last;
+	struct point from;	    /* the last checkpoint, else the beginning of the thread */
+	uint64_t last_mark;	    /* window that its last checkpoint ended; 0: none */
+	uint64_t oldest_ended;	    /* earliest start of the spans ended since then */
+	struct span *spans;	    /* open ones, by begin */
+	struct stack *ends;	    /* spans that did not end in the order of a stack (overlap.c) */
+	struct thread *prev, *next; /* by from.win, rising */
+	UT_hash_handle hh;
+};
+
+struct span {
+	struct point from;
+	uint64_t token;
+	struct thread *thread;
+	struct span *older, *newer; /* open spans of the same token */
+	struct span *prev, *next;   /* of the process, by begin */
+	struct span *tprev, *tnext; /* of the thread, by begin */
+	uint32_t depth;
+	bool crowded; /* spans of other threads were open when it began */
+	uint16_t label_len, label_flags;
+	uint64_t label_hash;
+	UT_hash_handle hh;
+	char label[];
+};
+
+struct pending {
+	uint64_t win;
+	struct pending *prev, *next;
+	struct event ev;
+};
+
+/* What the next window has at its very beginning: the values at the edge before it. */
+struct carry {
+	uint64_t bytes;
+	struct stack_point at;
+	uint64_t charge, headroom, limit; /* EV_NONE: not known, none */
+};
+
+/* The timeline's word on the window that is still open. */
+struct tail {
+	uint64_t win;
+	uint64_t max;
+	struct stack_point at;
+	uint64_t now, charge, time_ns;
+};
+
+struct mm {
+	uint64_t id;
+	struct process pub;
+	bool begun;
+	uint64_t next;	/* number of the open window */
+	uint64_t shift; /* added to the wire's numbers: 1 if the base was lost, else 0 */
+	uint64_t last_ns, now_bytes;
+	uint64_t doubts; /* events that make open phases inexact */
+	struct carry carry;
+	struct tail tail;
+	struct stack rss, charge, headroom, limit; /* headroom and limit: of the complement */
+
+	struct pending *pending; /* by number */
+	unsigned int npending;
+	uint64_t pending_since;
+	struct mm *wprev, *wnext; /* processes with pending edges, by pending_since */
+	bool waiting;
+
+	struct point start;
+	struct thread *threads; /* table */
+	struct thread *by_from; /* the same as a list, by from.win */
+	struct thread *cached;
+	uint64_t serial;
+	uint32_t gone_tid; /* the last that ended */
+	bool evicted;	   /* threads were forgotten: an unknown one may be an old one */
+	uint64_t live_threads, max_threads;
+
+	struct span *tokens; /* table: newest of each token */
+	struct span *spans;  /* by begin */
+	uint32_t open;
+	struct recent begins, ends, marks;
+
+	bool gap_open;
+	bool marked;			      /* anything was marked */
+	struct point gap;		      /* its tally is that of all threads */
+	bool implied;			      /* implied phases are out that were not covered */
+	uint64_t implied_first, implied_last; /* their earliest start; bound of the latest */
+	struct tally sum; /* of all threads: faults; grew and shrank as the edges say */
+
+	struct where *where; /* NULL: no fault yet */
+	UT_hash_handle hh;
+};
+
+struct model {
+	struct model_options opt;
+	struct model_sink sink;
+	struct model_counts counts;
+	struct mm *mms, *cached;
+	struct mm *waiting;
+	uint64_t phases;
+	uint64_t seed;
+	size_t nspans, label_bytes, nthreads, nsnaps;
+	uint64_t ended[64]; /* ids of the last mms that ended: their late edges make no process */
+	unsigned int nended;
+	struct phase_where *where; /* scratch for one phase */
+	bool finished;
+};
+
+static inline uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* order.c: edges into the order of their numbers; calls mm_fold(). */
+int order_edge(struct model *m, struct mm *p, const struct event *ev);
+int order_force(struct model *m, struct mm **p);
+int order_timeouts(struct model *m, uint64_t now_ns);
+void order_drop(struct model *m, struct mm *p);
+uint64_t order_extend(const struct mm *p, uint64_t seq);
+
+/* fold.c: one edge, in order, into maxima and numbers of the process. */
+int fold_base(struct model *m, struct mm *p, const struct event *ev, uint64_t win);
+int fold_orphan(struct model *m, struct mm *p, const struct event *ev, uint64_t win);
+int fold_window(struct model *m, struct mm *p, const struct event *ev, uint64_t win);
+int fold_tail(struct mm *p);
+void fold_sample(struct mm *p, const struct event *ev);
+void fold_preview(const struct mm *p, struct process *out);
+
+/* mm.c: lives of processes. *p is nulled when the edge ended it. */
+struct mm *mm_find(struct model *m, uint64_t id);
+struct mm *mm_new(struct model *m, uint64_t id);
+void mm_free(struct model *m, struct mm **p);
+int mm_edge(struct model *m, struct mm **p, const struct event *ev, uint64_t win);
+int mm_end(struct model *m, struct mm **p, enum process_exit how, uint32_t status);
+void mm_doubt(struct mm *p);
+
+/* thread.c */
+struct thread *thread_get(struct model *m, struct mm *p, uint32_t tid, const struct tally *now);
+struct thread *thread_begin(struct model *m, struct mm *p, uint32_t tid, const struct tally *now);
+void thread_count(struct mm *p, struct thread *t, const struct tally *now);
+void thread_restart(struct model *m, struct mm *p, struct thread *t);
+void thread_exit(struct model *m, struct mm *p, struct thread *t);
+void thread_put(struct model *m, struct thread *t);
+void thread_free_all(struct model *m, struct mm *p);
+
+/* span.c */
+int span_begin(struct model *m, struct mm *p, struct thread *t, const struct ev_edge *e);
+int span_end(struct model *m, struct mm *p, uint64_t token);
+void span_close_all(struct model *m, struct mm *p, enum phase_ended how);
+void span_free_all(struct model *m, struct mm *p);
+
+/* checkpoint.c: checkpoints and the implied phases between marks. */
+void checkpoint(struct model *m, struct mm *p, struct thread *t, const struct ev_edge *e);
+void gap_begin(struct model *m, struct mm *p);
+void gap_end(struct model *m, struct mm *p, bool last, enum phase_ended how);
+
+/* overlap.c: who shares time with whom; its definition is there. */
+void overlap_begun(struct mm *p, struct span *s);
+bool overlap_ended(struct mm *p, struct span *s, bool cut);
+bool overlap_checkpoint(struct mm *p, struct thread *t);
+
+/* emit.c: points, and phases from them. */
+struct point point_now(struct model *m, const struct mm *p, const struct tally *tally);
+void point_drop(struct model *m, struct point *pt);
+void emit_phase(struct model *m, struct mm *p, const struct point *from, const struct tally *now,
+		struct phase *ph);
+void compact(struct mm *p);
+
+/* where.c */
+int where_fault(struct model *m, struct mm *p, const struct event *ev);
+void where_window(struct mm *p);
+struct snap *where_snap(struct model *m, const struct mm *p);
+void where_unsnap(struct model *m, struct snap **s);
+uint32_t where_since(struct model *m, const struct mm *p, const struct snap *s);
+void where_free(struct mm *p);
+
+#endif
