@@ -39,7 +39,7 @@ check-unit-san: ## the same under ASan and UBSan
 	$(Q)$(MAKE) --no-print-directory OUTPUT=$(OUTPUT)/san CFLAGS='-O1 -g' SAN_FLAGS='$(SAN)' check-unit
 
 check-live: all ## live tests (bats), as root
-	$(Q)PEAKPHASE_BUILD=$(abspath $(OUTPUT)) bats $(BATS)
+	$(Q)PEAKPHASE_BUILD=$(abspath $(OUTPUT)) tests/run-live.sh $(BATS)
 
 # Fuzzers compile the library again with clang: coverage has to be in it.
 $(OUTPUT)/fuzz/%: tests/fuzz/%.c $(LIB_SRC) | $(SKEL)
