@@ -150,6 +150,14 @@ static void failures_to_execute(void **state)
 	expect_failure((char *[]){"/tmp", NULL}, 126, "it is a directory");
 	expect_failure((char *[]){"/no/such\033[31m\n", NULL}, 127, "/no/such\\x1b[31m\\n");
 	expect_failure((char *[]){"", NULL}, 127, "cannot run");
+	if (geteuid() != 0) { /* a directory in PATH that we may not enter hides nothing */
+		char *path_was = strdup(getenv("PATH"));
+
+		setenv("PATH", "/proc/1/fd:/bin", 1);
+		expect_failure((char *[]){"no-such-command", NULL}, 127, "no command of this");
+		setenv("PATH", path_was, 1);
+		free(path_was);
+	}
 	for (size_t i = 0; i < sizeof(file) / sizeof(file[0]); i++) {
 		FILE *f;
 

@@ -271,8 +271,7 @@ int command_start(struct command *c, int *status)
 	if (n != (ssize_t)sizeof(f))
 		return 0; /* close-on-exec closed it */
 	err = f.error ? -f.error : -EIO;
-	*status = err == -ENOENT ? COMMAND_NOT_FOUND : COMMAND_NOT_RUNNABLE;
-	command_say_failure(c->argv[0], c->user, f.step, f.error);
+	*status = command_say_failure(c->argv[0], c->user, f.step, f.error);
 	command_reap(c, &ignored);
 	return err;
 }

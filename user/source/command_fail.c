@@ -135,10 +135,15 @@ static void say_denied(const char *name, const char *user)
 		say_remedy("chmod +x it, or name its interpreter: the mount may be noexec, too");
 }
 
-void command_say_failure(const char *name, const char *user, int step, int error)
+int command_say_failure(const char *name, const char *user, int step, int error)
 {
+	char path[PATH_MAX];
 	struct shown s;
 
+	/* execvp(3) says "denied" also if only a directory of PATH was closed to it. */
+	if (step == COMMAND_STEP_EXEC && error == EACCES &&
+	    command_lookup(name, NULL, path) == -ENOENT)
+		error = ENOENT;
 	if (step == COMMAND_STEP_GROUPS || step == COMMAND_STEP_USER) {
 		command_say_user(user, strerror(error));
 		say_remedy("run as root with CAP_SETUID and CAP_SETGID, or leave -u away");
@@ -149,4 +154,5 @@ void command_say_failure(const char *name, const char *user, int step, int error
 	} else {
 		say_error("cannot run %s: %s", show(&s, name), strerror(error));
 	}
+	return error == ENOENT ? COMMAND_NOT_FOUND : COMMAND_NOT_RUNNABLE;
 }

@@ -10,7 +10,7 @@ enum command_step {
 };
 
 void command_say_user(const char *user, const char *what);
-/* error: the errno of the step. user may be NULL. */
-void command_say_failure(const char *name, const char *user, int step, int error);
+/* error: the errno of the step. user may be NULL. Returns the exit status that it stands for. */
+int command_say_failure(const char *name, const char *user, int step, int error);
 
 #endif
