@@ -11,10 +11,7 @@
 
 #include "kernel.bpf.h"
 #include "logic.h"
-
-#define MAX_CPUS 4096
-#define BUCKETS 16384 /* a power of two */
-#define NO_SLOT (~0u)
+#include "shared.h"
 
 /* Set by the loader before the load; the verifier sees constants. */
 extern const volatile u32 cfg_cpus;	     /* possible CPUs: rows of `shadows` per mm */
@@ -60,13 +57,6 @@ struct mm_state {
 	u64 faults;		      /* seen by --where */
 };
 
-/* A process we follow: by tgid. */
-struct proc_state {
-	u64 mm_id;
-	u32 slot;   /* NO_SLOT: its command has not been exec'ed yet */
-	u32 shares; /* 1: runs on the mm of its parent (vfork) */
-};
-
 /* Of a thread; lives and dies with its task. */
 struct thread_state {
 	u64 mm_id; /* the counters below are for this mm */
@@ -76,21 +66,6 @@ struct thread_state {
 	u32 label_len;
 	char label[PP_LABEL_MAX + 1]; /* read before the window is cut: reading may sleep */
 	char chunk[PP_LABEL_MAX + 1]; /* the rest of a long label passes through here */
-};
-
-/* First test of every event of the machine: how many traced mms have this hash, and one of them. */
-struct bucket {
-	u32 count;
-	u32 slot;
-};
-
-/* What the set-up program found out, for the loader. */
-enum counters { COUNTERS_UNKNOWN, COUNTERS_ATOMIC, COUNTERS_PERCPU };
-struct setup {
-	u32 counters;
-	u32 charge;  /* 1: the memory controller can be read */
-	u32 offsets; /* CPUs whose percpu area was found */
-	u32 slots;   /* put into the queue of free ones */
 };
 
 extern struct setup setup;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Values in maps and globals that BPF and the loader both see. Compiled by both compilers. */
+#ifndef PEAKPHASE_SHARED_H
+#define PEAKPHASE_SHARED_H
+
+#ifndef __bpf__
+#include <stdint.h>
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+typedef int64_t s64;
+#endif
+
+#define MAX_CPUS 4096
+#define BUCKETS 16384 /* a power of two */
+#define NO_SLOT (~0u)
+
+/* A process that is followed: by tgid. */
+struct proc_state {
+	u64 mm_id;
+	u32 slot;   /* NO_SLOT: its command has not been exec'ed yet, or it is to be adopted */
+	u32 shares; /* 1: runs on the mm of its parent (vfork) */
+};
+
+/* First test of every event of the machine: how many traced mms have this hash, and one of them. */
+struct bucket {
+	u32 count;
+	u32 slot;
+};
+
+enum counters { COUNTERS_UNKNOWN, COUNTERS_ATOMIC, COUNTERS_PERCPU };
+
+/* What the set-up program found out. */
+struct setup {
+	u32 counters; /* enum counters */
+	u32 charge;   /* 1: the memory controller can be read */
+	u32 offsets;  /* CPUs whose percpu area was found */
+	u32 slots;    /* put into the queue of free ones */
+};
+
+#endif

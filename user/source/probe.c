@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "source/probe.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "lib/say.h"
+#include "lib/text.h"
+#include "peakphase/log_rss.h"
+#include "resolve/elf.h"
+
+/* A file is its device and inode: paths differ between namespaces, uprobes belong to inodes. */
+struct probe_file_key {
+	uint64_t dev, ino;
+};
+
+struct probe_file {
+	struct probe_file_key key;
+	unsigned int n;
+	struct bpf_link *link[ELF_SITES_MAX];
+	UT_hash_handle hh;
+};
+
+struct probes {
+	struct bpf_program *marker, *own_function;
+	enum probe_site site;
+	struct probe_file *files;
+	unsigned int count;
+};
+
+const char *probe_site_name(enum probe_site site)
+{
+	switch (site) {
+	case PROBE_NOP10:
+		return "nop10";
+	case PROBE_NOP5:
+		return "nop5";
+	case PROBE_NOP1:
+		return "nop1";
+	case PROBE_SITES:
+		break;
+	}
+	return "?";
+}
+
+struct bpf_link *probe_attach(struct bpf_program *prog, const char *path, uint64_t offset,
+			      pid_t pid)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = false);
+	struct bpf_link *link = bpf_program__attach_uprobe_opts(prog, pid, path, offset, &opts);
+	long err = libbpf_get_error(link);
+
+	if (err) {
+		errno = -(int)err;
+		return NULL;
+	}
+	return link;
+}
+
+static uint64_t site_offset(const struct elf_site *s, enum probe_site site)
+{
+	switch (site) {
+	case PROBE_NOP10:
+		return s->nop10;
+	case PROBE_NOP5:
+		return s->nop5;
+	case PROBE_NOP1:
+	case PROBE_SITES:
+		break;
+	}
+	return s->nop1;
+}
+
+/* Sites of our own marker in our own executable. */
+static int own_sites(struct elf_site *site)
+{
+	struct elf_sites sites;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), n;
+
+	if (fd < 0)
+		return -errno;
+	n = elf_find_markers(fd, &sites);
+	close(fd);
+	if (n < 0)
+		return n;
+	if (n == 0 || sites.site[0].kind != ELF_SITE_MARKER)
+		return -ENOENT;
+	*site = sites.site[0];
+	return 0;
+}
+
+#if defined(__x86_64__)
+/* The instruction in memory, behind the marker's 1-byte NOP. */
+static uint8_t nop5_first_byte(void)
+{
+	const volatile uint8_t *code = (const volatile uint8_t *)(uintptr_t)&peakphase_marker;
+
+	return code[1];
+}
+#endif
+
+/* Does the probe that is on the 5-byte NOP become a call (0xe8) after the first hits? */
+static bool call_after_hits(void)
+{
+#if defined(__x86_64__)
+	for (int i = 0; i < 2; i++)
+		log_rss("calibrate");
+	return nop5_first_byte() == 0xe8;
+#else
+	return false;
+#endif
+}
+
+int probe_calibrate(struct bpf_program *nothing, struct probe_calibration *out)
+{
+	struct elf_site own;
+	struct bpf_link *link;
+	int err = own_sites(&own);
+
+	memset(out, 0, sizeof(*out));
+	out->site = PROBE_NOP1;
+	if (err)
+		return err;
+	link = own.nop10 ? probe_attach(nothing, "/proc/self/exe", own.nop10, getpid()) : NULL;
+	if (link) {
+		out->accepted[PROBE_NOP10] = true;
+		out->site = PROBE_NOP10;
+		bpf_link__destroy(link);
+		return 0;
+	}
+	link = own.nop5 ? probe_attach(nothing, "/proc/self/exe", own.nop5, getpid()) : NULL;
+	if (link) {
+		out->accepted[PROBE_NOP5] = true;
+		out->becomes_call = call_after_hits();
+		if (out->becomes_call)
+			out->site = PROBE_NOP5;
+		bpf_link__destroy(link);
+		if (out->becomes_call)
+			return 0;
+	}
+	link = probe_attach(nothing, "/proc/self/exe", own.nop1, getpid());
+	if (!link)
+		return -errno;
+	out->accepted[PROBE_NOP1] = true;
+	bpf_link__destroy(link);
+	return 0;
+}
+
+struct probes *probes_new(struct bpf_program *marker, struct bpf_program *own_function,
+			  enum probe_site site)
+{
+	struct probes *p = calloc(1, sizeof(*p));
+
+	if (p) {
+		p->marker = marker;
+		p->own_function = own_function;
+		p->site = site;
+	}
+	return p;
+}
+
+void probes_free(struct probes **pp)
+{
+	struct probes *p = *pp;
+	struct probe_file *f, *next;
+
+	if (!p)
+		return;
+	HASH_ITER (hh, p->files, f, next) {
+		HASH_DEL(p->files, f);
+		for (unsigned int i = 0; i < f->n; i++)
+			bpf_link__destroy(f->link[i]);
+		free(f);
+	}
+	free(p);
+	*pp = NULL;
+}
+
+/* The chosen site where this copy has it, else the one that every kernel takes. */
+static struct bpf_link *attach_marker(struct probes *p, const char *path, const struct elf_site *s)
+{
+	uint64_t off = site_offset(s, p->site);
+	struct bpf_link *link = off ? probe_attach(p->marker, path, off, -1) : NULL;
+
+	if (!link && s->nop1 && off != s->nop1)
+		link = probe_attach(p->marker, path, s->nop1, -1);
+	return link;
+}
+
+static int attach_file(struct probes *p, const char *path, struct probe_file *f,
+		       const struct elf_sites *sites)
+{
+	char shown[512];
+
+	for (unsigned int i = 0; i < sites->n; i++) {
+		const struct elf_site *s = &sites->site[i];
+		struct bpf_link *link = s->kind == ELF_SITE_MARKER
+					    ? attach_marker(p, path, s)
+					    : probe_attach(p->own_function, path, s->entry, -1);
+
+		if (!link) {
+			int err = -errno;
+
+			text_escape(shown, sizeof(shown), path, strlen(path));
+			say_error("cannot probe the marker in %s: %s", shown, strerror(-err));
+			say_remedy(
+			    "its phases will be missing; `peakphase doctor` says what this kernel allows");
+			return err;
+		}
+		f->link[f->n++] = link;
+	}
+	if (sites->more)
+		say_warning("%u more markers in one file are not probed", sites->more);
+	return 0;
+}
+
+int probes_add(struct probes *p, const char *path)
+{
+	struct elf_sites sites;
+	struct probe_file *f;
+	struct stat st;
+	int fd, n, err;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return 0; /* gone since it was found: nothing to probe */
+	if (fstat(fd, &st)) {
+		close(fd);
+		return 0;
+	}
+	struct probe_file_key key = {st.st_dev, st.st_ino};
+
+	HASH_FIND(hh, p->files, &key, sizeof(key), f);
+	if (f) {
+		close(fd);
+		return 0;
+	}
+	n = elf_find_markers(fd, &sites);
+	close(fd);
+	if (n == -ENOMEM)
+		return n;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->key = key;
+	/* Files without markers are remembered too: each is read once. */
+	HASH_ADD(hh, p->files, key, sizeof(key), f);
+	if (n <= 0)
+		return 0;
+	err = attach_file(p, path, f, &sites);
+	p->count += f->n;
+	return err ? err : (int)f->n;
+}
+
+unsigned int probes_count(const struct probes *p)
+{
+	return p->count;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A live tracing session: BPF programs loaded and attached, rings read, events handed on.
+ *
+ * One thread uses a session. The order is: open, watch (pids), adopt (running ones), probe (marker
+ * files), poll until done, close. Closing leaves the traced programs as if nothing had been.
+ */
+#ifndef PEAKPHASE_SOURCE_SESSION_H
+#define PEAKPHASE_SOURCE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "decode/event.h"
+
+struct session_options {
+	uint32_t ring_edges, ring_samples, ring_faults; /* bytes; 0: default */
+	uint32_t mms;	      /* processes that can be traced at once; 0: default */
+	uint32_t where_every; /* attach the fault tracepoints, one fault in so many; 0: off */
+	bool no_follow;	      /* do not follow fork */
+	/* Returns 0; anything else ends the poll and is returned by it. */
+	int (*event)(void *ctx, const struct event *ev);
+	void *ctx;
+};
+
+enum session_counters { SESSION_COUNTERS_ATOMIC = 1, SESSION_COUNTERS_PERCPU };
+
+/* What was found out while setting up. */
+struct session_facts {
+	enum session_counters counters;
+	bool charge;		   /* the memory controller can be read */
+	uint32_t cpus;		   /* possible CPUs */
+	uint32_t page_size;	   /* bytes */
+	uint64_t error_per_thread; /* bytes that a counter may lag by; 0 since Linux 6.2 */
+	const char *site;	   /* of the marker that is probed: "nop10", "nop5", "nop1" */
+};
+
+struct session;
+
+/*
+ * Loads and attaches. Says what failed and the remedy. -EPERM: not allowed here; -ENOTSUP: this
+ * kernel cannot; other -errno as libbpf gave it. A tracer whose open failed has left nothing.
+ */
+int session_open(struct session **s, const struct session_options *opt);
+void session_close(struct session **s);
+
+const struct session_facts *session_facts(const struct session *s);
+
+/* Follow pid (initial namespace) from its next exec, or, with session_adopt(), from now. */
+int session_watch(struct session *s, pid_t pid);
+/* Takes in all watched processes that have not been exec'ed yet, as they are. */
+int session_adopt(struct session *s);
+/* Is it followed (adopted, not ended)? 1, 0, -errno. */
+int session_follows(struct session *s, pid_t pid);
+
+/*
+ * Probes the markers of one file; quiet when it has none, or has been probed before. Returns the
+ * number of markers, 0, or -errno (said).
+ */
+int session_probe(struct session *s, const char *path);
+/* Marker sites that are probed. */
+unsigned int session_probes(const struct session *s);
+
+/*
+ * Waits up to timeout_ms for something urgent, then hands on all events. 0, -errno, or what the
+ * event function returned.
+ */
+int session_poll(struct session *s, int timeout_ms);
+/* For callers with a loop of their own: readable when something urgent is there. */
+int session_fd(const struct session *s);
+
+/* Records that rings could not take, by class; and runs that the kernel skipped. */
+void session_losses(const struct session *s, uint64_t lost[PP_LOSS_MAX], uint64_t *missed);
+/* Records whose bytes made no event: 0 unless kernel and tracer are of different builds. */
+uint64_t session_undecoded(const struct session *s);
+
+/* Bytes of the rings that this process has mapped: in its RSS, but not its memory. */
+uint64_t session_ring_bytes(const struct session *s);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "source/session_load.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/say.h"
+#include "shared.h"
+#include "peakphase.skel.h"
+
+#define DEFAULT_MMS 4096u
+#define DEFAULT_RING_EDGES (16u << 20)
+#define DEFAULT_RING_SAMPLES (1u << 20)
+#define DEFAULT_RING_FAULTS (4u << 20)
+/* TASK_RSS_EVENTS_THRESH of mm/memory.c before 6.2: faults that a thread counts for itself first.
+ */
+#define CACHED_FAULTS 64u
+
+/* libbpf's own words only when asked for: an error of ours says what and the remedy. */
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	const char *debug = getenv("PEAKPHASE_DEBUG");
+
+	if (!debug || (level == LIBBPF_DEBUG && strcmp(debug, "2") != 0))
+		return 0;
+	return vfprintf(stderr, fmt, args);
+}
+
+/* A ring's size is a power of two of at least a page. */
+static uint32_t ring_size(uint32_t want, uint32_t dflt, uint32_t page)
+{
+	uint32_t size = page;
+
+	if (!want)
+		want = dflt;
+	while (size < want && size < (1u << 30))
+		size <<= 1;
+	return size;
+}
+
+static int set_sizes(struct peakphase *skel, const struct session_options *opt,
+		     const struct session_facts *facts)
+{
+	uint32_t mms = opt->mms ? opt->mms : DEFAULT_MMS, page = facts->page_size;
+	uint32_t edges = ring_size(opt->ring_edges, DEFAULT_RING_EDGES, page);
+	uint64_t rows = (uint64_t)mms * facts->cpus;
+	int err;
+
+	if (rows > UINT32_MAX)
+		return -E2BIG;
+	err = bpf_map__set_max_entries(skel->maps.mms, mms);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.states, mms);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.free_slots, mms);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.procs, 2 * mms);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.shadows, (uint32_t)rows);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.ring_edges, edges);
+	err = err ? err
+		  : bpf_map__set_max_entries(
+			skel->maps.ring_samples,
+			ring_size(opt->ring_samples, DEFAULT_RING_SAMPLES, page));
+	err = err ? err
+		  : bpf_map__set_max_entries(
+			skel->maps.ring_faults,
+			opt->where_every ? ring_size(opt->ring_faults, DEFAULT_RING_FAULTS, page)
+					 : page);
+	skel->rodata->cfg_slots = mms;
+	skel->rodata->cfg_wake_edges = edges / 8;
+	return err;
+}
+
+static void set_constants(struct peakphase *skel, const struct session_options *opt,
+			  const struct session_facts *facts)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t batch = online > 16 ? 2 * (uint32_t)online : 32;
+
+	skel->rodata->cfg_cpus = facts->cpus;
+	skel->rodata->cfg_batch = batch; /* lib/percpu_counter.c: compute_batch_value() */
+	skel->rodata->cfg_page_size = facts->page_size;
+	skel->rodata->cfg_pages_per_mib =
+	    (1u << 20) / facts->page_size ? (1u << 20) / facts->page_size : 1;
+	skel->rodata->cfg_follow = !opt->no_follow;
+	skel->rodata->cfg_where_every = opt->where_every ? opt->where_every : 1;
+	bpf_program__set_autoload(skel->progs.on_fault_user, opt->where_every != 0);
+	bpf_program__set_autoload(skel->progs.on_fault_kernel, opt->where_every != 0);
+}
+
+static void say_load_error(int err)
+{
+	if (err == -EPERM || err == -EACCES) {
+		say_error("not allowed to load BPF programs: %s", strerror(-err));
+		say_remedy("run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+	} else if (err == -ESRCH || err == -ENOENT) {
+		say_error("this kernel has no BTF: /sys/kernel/btf/vmlinux is missing");
+		say_remedy(
+		    "peakphase needs a kernel built with CONFIG_DEBUG_INFO_BTF (distributions' kernels since 5.10 are)");
+	} else {
+		say_error("this kernel refused peakphase's BPF programs: %s", strerror(-err));
+		say_remedy(
+		    "`peakphase doctor` says which and why; PEAKPHASE_DEBUG=1 shows the verifier's words");
+	}
+}
+
+static int run_set_up(struct peakphase *skel, struct session_facts *facts)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	uint64_t per_cpu = 0;
+	int err = bpf_prog_test_run_opts(bpf_program__fd(skel->progs.set_up), &opts);
+
+	if (err) {
+		say_error("the set-up program did not run: %s", strerror(-err));
+		return err;
+	}
+	switch (skel->bss->setup.counters) {
+	case COUNTERS_PERCPU:
+		facts->counters = SESSION_COUNTERS_PERCPU;
+		break;
+	case COUNTERS_ATOMIC:
+		facts->counters = SESSION_COUNTERS_ATOMIC;
+		per_cpu = (uint64_t)CACHED_FAULTS * facts->page_size;
+		break;
+	default:
+		say_error("this kernel counts RSS in a way that peakphase does not know");
+		say_remedy("use a newer peakphase; known are the layouts of Linux 5.10 to 7.3");
+		return -ENOTSUP;
+	}
+	facts->error_per_thread = per_cpu;
+	facts->charge = skel->bss->setup.charge;
+	if (facts->counters == SESSION_COUNTERS_PERCPU && skel->bss->setup.offsets != facts->cpus) {
+		say_error("the areas of %u of %u CPUs could not be found",
+			  facts->cpus - skel->bss->setup.offsets, facts->cpus);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+int session_load(const struct session_options *opt, struct peakphase **out,
+		 struct session_facts *facts)
+{
+	int cpus = libbpf_num_possible_cpus(), err;
+	struct peakphase *skel;
+
+	libbpf_set_print(print_libbpf);
+	if (cpus <= 0)
+		return cpus ? cpus : -EINVAL;
+	facts->cpus = (uint32_t)cpus;
+	facts->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	skel = peakphase__open();
+	if (!skel) {
+		err = -errno;
+		say_load_error(err);
+		return err;
+	}
+	set_constants(skel, opt, facts);
+	err = set_sizes(skel, opt, facts);
+	if (!err) {
+		err = peakphase__load(skel);
+		if (err)
+			say_load_error(err);
+	}
+	if (!err)
+		err = run_set_up(skel, facts);
+	if (err)
+		peakphase__destroy(skel);
+	else
+		*out = skel;
+	return err;
+}
+
+static int attach_one(struct bpf_program *prog, struct bpf_link **link)
+{
+	int err;
+
+	*link = bpf_program__attach_trace(prog);
+	if (*link)
+		return 0;
+	err = -errno;
+	say_error("cannot attach %s: %s", bpf_program__name(prog), strerror(-err));
+	say_remedy("`peakphase doctor` says what this kernel allows");
+	return err;
+}
+
+int session_attach(struct peakphase *skel, const struct session_options *opt)
+{
+	int err = attach_one(skel->progs.on_exit, &skel->links.on_exit);
+
+	err = err ? err : attach_one(skel->progs.on_exec, &skel->links.on_exec);
+	err = err ? err : attach_one(skel->progs.on_fork, &skel->links.on_fork);
+	err = err ? err : attach_one(skel->progs.on_rss_stat, &skel->links.on_rss_stat);
+	if (opt->where_every) {
+		err = err ? err : attach_one(skel->progs.on_fault_user, &skel->links.on_fault_user);
+		err = err ? err
+			  : attach_one(skel->progs.on_fault_kernel, &skel->links.on_fault_kernel);
+	}
+	return err;
+}
