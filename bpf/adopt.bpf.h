@@ -91,7 +91,7 @@ static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 tgid)
 	mm_init(st, mm, slot, tgid);
 	if (counters_percpu())
 		bpf_loop(cfg_cpus, clear_shadow, &slot, 0);
-	settle(st, mm, slot, true);
+	settle(st);
 	/* What was there before is no growth of ours, and the smallest value is not 0. */
 	st->grew = st->shrank = 0;
 	st->min = st->last_sample = rss_of(st->value);

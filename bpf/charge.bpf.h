@@ -45,10 +45,10 @@ static __always_inline bool charge_known(void)
 }
 
 /*
- * Where the charge of a task is counted, and its smallest limit. 0 addresses: no memory
- * controller. Costs a walk up the hierarchy: at edges only.
+ * Where the charge of a task (its address) is counted, and its smallest limit. 0 addresses: no
+ * memory controller. Costs a walk up the hierarchy: at edges only.
  */
-static __always_inline void charge_find(struct task_struct *task, struct charge *c)
+static __always_inline void charge_find(u64 task, struct charge *c)
 {
 	u64 cgroups;
 
@@ -57,7 +57,7 @@ static __always_inline void charge_find(struct task_struct *task, struct charge 
 	c->level = 0;
 	if (!charge_known())
 		return;
-	cgroups = (u64)BPF_CORE_READ(task, cgroups);
+	cgroups = read_u64(task + bpf_core_field_offset(struct task_struct, cgroups));
 	c->css = read_u64(cgroups + bpf_core_field_offset(struct css_set, subsys) +
 			  bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id) * 8);
 	if (!c->css)

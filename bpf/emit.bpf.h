@@ -62,34 +62,48 @@ static __always_inline void fill_header(struct pp_hdr *h, u16 kind, u32 size,
 	h->tid = task->pid;
 }
 
+struct cutting {
+	struct mm_state *st;
+	u64 now_ns;
+	u64 total;
+	u64 old; /* word of the window that ended */
+};
+
+static long try_cut(u32 i, struct cutting *c)
+{
+	struct mm_state *st = c->st;
+	u64 old = *(volatile u64 *)&st->word;
+	u64 word = word_make(word_seq(old) + 1, c->total);
+
+	/* Of the window to come, before anyone can raise it. */
+	write_co(st, word, c->now_ns);
+	c->old = old;
+	return __sync_val_compare_and_swap(&st->word, old, word) == old;
+}
+
 /* Ends the window: its maxima go into the record, the next one starts from what is now. */
 static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e)
 {
-	u64 total = rss_of(st->value), old = 0, word, old_co;
+	struct cutting c = {.st = st, .now_ns = e->hdr.time_ns, .total = rss_of(st->value)};
 	struct pp_window *w = &e->win;
 	struct co *co;
+	u64 key;
 
-	for (int i = 0; i < 64; i++) {
-		old = *(volatile u64 *)&st->word;
-		word = word_make(word_seq(old) + 1, total);
-		/* Of the window to come, before anyone can raise it. */
-		write_co(st, word, e->hdr.time_ns);
-		if (__sync_val_compare_and_swap(&st->word, old, word) == old)
-			break;
-	}
-	w->seq = word_seq(old);
-	w->max = word_pages(old);
-	co = &st->co[word_seq(old) & 1];
-	old_co = *(volatile u64 *)&co->key;
+	/* Fails only while others raise the maximum at this very moment, each time anew. */
+	bpf_loop(1000, try_cut, &c, 0);
+	w->seq = word_seq(c.old);
+	w->max = word_pages(c.old);
+	co = &st->co[word_seq(c.old) & 1];
+	key = *(volatile u64 *)&co->key;
 	w->max_at_ns = co->at_ns;
 	for (int m = 0; m < PP_NMEMBERS; m++) {
 		w->max_members[m] = co->members[m];
 		w->member_max[m] =
 		    __sync_lock_test_and_set(&st->member_max[m], pages_of(st->value[m]));
 	}
-	if (old_co != old)
+	if (key != c.old)
 		e->hdr.flags |= PP_F_CO_INEXACT;
-	w->min = __sync_lock_test_and_set(&st->min, total);
+	w->min = __sync_lock_test_and_set(&st->min, c.total);
 	raise(&st->peak, w->max);
 	e->peak = st->peak;
 }
@@ -98,46 +112,49 @@ static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e)
  * Charge and limit now; the addresses are kept for the events until the next edge. The charge's
  * maxima of the window start again from here.
  */
-static __always_inline void cut_charge(struct mm_state *st, struct pp_edge *e,
-				       struct task_struct *task)
+static __always_inline void cut_charge(struct mm_state *st, struct pp_edge *e, u64 task)
 {
 	struct charge c = {};
-	u64 usage, limiter;
+	u64 usage, limiter, most;
 
 	charge_find(task, &c);
 	usage = c.usage_addr ? read_u64(c.usage_addr) : 0;
 	limiter = c.limiter_addr ? read_u64(c.limiter_addr) : 0;
 	st->usage_addr = c.usage_addr;
 	st->limiter_addr = c.limiter_addr;
-	raise(&st->charge_max, usage);
-	raise(&st->limiter_max, limiter);
 	e->charge = c.usage_addr ? usage : PP_NO_LIMIT;
 	e->limit = c.limit;
 	e->limiter = c.limiter_addr ? limiter : PP_NO_LIMIT;
 	e->limit_level = c.level;
-	usage = __sync_lock_test_and_set(&st->charge_max, usage);
-	limiter = __sync_lock_test_and_set(&st->limiter_max, limiter);
-	e->win.charge_max = c.usage_addr ? usage : PP_NO_LIMIT;
-	e->win.limiter_max = c.limiter_addr ? limiter : PP_NO_LIMIT;
+	most = __sync_lock_test_and_set(&st->charge_max, usage);
+	most = most > usage ? most : usage;
+	e->win.charge_max = c.usage_addr ? most : PP_NO_LIMIT;
+	most = __sync_lock_test_and_set(&st->limiter_max, limiter);
+	most = most > limiter ? most : limiter;
+	e->win.limiter_max = c.limiter_addr ? most : PP_NO_LIMIT;
 }
 
-/* Books a change that no event had claimed, on the side that it most likely is from. */
-static __always_inline void book_mm(struct mm_state *st, s64 amount, bool own)
+/* The parts of an edge that are of the mm. For the verifier as settle_counters(). */
+__weak int cut(struct mm_state *st, struct pp_edge *e, u64 task)
 {
-	if (amount > 0)
-		__sync_fetch_and_add(own ? &st->grew : &st->ext_grew, amount);
-	else if (amount < 0)
-		__sync_fetch_and_add(own ? &st->shrank : &st->ext_shrank, -amount);
+	if (!st || !e)
+		return 0;
+	cut_window(st, e);
+	for (int m = 0; m < PP_NMEMBERS; m++)
+		e->now[m] = pages_of(st->value[m]);
+	cut_charge(st, e, task);
+	e->mm_grew = st->grew;
+	e->mm_shrank = st->shrank;
+	e->ext_grew = st->ext_grew;
+	e->ext_shrank = st->ext_shrank;
+	e->lost = __sync_lock_test_and_set(&st->lost, 0);
+	return 0;
 }
 
-/* Brings every counter up to date. Its mm must be alive. */
-static __always_inline void settle(struct mm_state *st, struct mm_struct *mm, u32 slot, bool own)
+/* Its mm must be alive. */
+static __always_inline void settle(struct mm_state *st)
 {
-	book_mm(st, settle_member(st, mm, slot, PP_FILE), own);
-	book_mm(st, settle_member(st, mm, slot, PP_ANON), own);
-	book_mm(st, settle_member(st, mm, slot, PP_SHMEM), own);
-	settle_member(st, mm, slot, PP_SWAP);
-	raise_total(st, rss_of(st->value));
+	settle_counters(st, &st->grew, &st->shrank);
 }
 
 /* Everything of an edge but what its kind adds. The counters have been settled. */
@@ -145,10 +162,7 @@ static __always_inline void fill_edge(struct pp_edge *e, u16 kind, u32 size, str
 				      struct task_struct *task, const struct thread_state *ts)
 {
 	fill_header(&e->hdr, kind, size, st, task);
-	cut_window(st, e);
-	for (int m = 0; m < PP_NMEMBERS; m++)
-		e->now[m] = pages_of(st->value[m]);
-	cut_charge(st, e, task);
+	cut(st, e, number_of(task));
 	e->thread_grew = e->thread_shrank = 0;
 	e->minflt = task->min_flt;
 	e->majflt = task->maj_flt;
@@ -158,11 +172,6 @@ static __always_inline void fill_edge(struct pp_edge *e, u16 kind, u32 size, str
 		e->minflt -= ts->min_base;
 		e->majflt -= ts->maj_base;
 	}
-	e->mm_grew = st->grew;
-	e->mm_shrank = st->shrank;
-	e->ext_grew = st->ext_grew;
-	e->ext_shrank = st->ext_shrank;
-	e->lost = __sync_lock_test_and_set(&st->lost, 0);
 }
 
 static __always_inline void emit_sample(struct mm_state *st, struct task_struct *task, u64 total)

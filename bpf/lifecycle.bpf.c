@@ -37,7 +37,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	if (ctgid == tgid) {
 		ts = thread_adopt(child, pst->mm_id);
-		settle(pst, mm, pp->slot, true);
+		settle(pst);
 		send_thread(pst, child, PP_THREAD, ts);
 		return 0;
 	}
@@ -131,7 +131,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	st = state_of_proc(p);
 	if (st) {
 		if (mm && (u64)mm == st->mm && st->ready)
-			settle(st, mm, st->slot, true);
+			settle(st);
 		if (last) {
 			ended(st, task, p->shares);
 		} else {
@@ -194,13 +194,10 @@ static long find_offset(u32 cpu, u64 *base)
 {
 	u32 zero = 0;
 	void *elem = bpf_map_lookup_percpu_elem(&percpu_probe, &zero, cpu);
-	u64 at = 0;
 
 	if (!elem || cpu >= MAX_CPUS)
 		return 1;
-	/* The verifier keeps pointers from becoming numbers; a read of the stack slot does not. */
-	bpf_probe_read_kernel(&at, sizeof(at), &elem);
-	percpu_off[cpu & (MAX_CPUS - 1)] = at - *base;
+	percpu_off[cpu & (MAX_CPUS - 1)] = number_of(elem) - *base;
 	setup.offsets++;
 	return 0;
 }
@@ -221,15 +218,13 @@ static long free_slot(u32 slot, void *unused)
 SEC("raw_tp")
 int set_up(void *ctx)
 {
-	void *map = &percpu_probe;
-	u64 at = 0, base = 0;
+	u64 base;
 
 	setup.counters = counters_percpu()   ? COUNTERS_PERCPU
 			 : counters_atomic() ? COUNTERS_ATOMIC
 					     : COUNTERS_UNKNOWN;
 	setup.charge = charge_known();
-	bpf_probe_read_kernel(&at, sizeof(at), &map);
-	base = read_u64(at + bpf_core_field_offset(struct bpf_array, pptrs));
+	base = read_u64(number_of(&percpu_probe) + bpf_core_field_offset(struct bpf_array, pptrs));
 	if (base)
 		bpf_loop(cfg_cpus, find_offset, &base, 0);
 	bpf_loop(cfg_slots, free_slot, NULL, 0);

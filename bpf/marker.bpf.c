@@ -81,7 +81,7 @@ static __always_inline void send_mark(struct mm_state *st, struct mm_struct *mm,
 
 	if (!m)
 		return;
-	settle(st, mm, st->slot, true);
+	settle(st);
 	fill_edge(&m->edge, kind, size, st, task, ts);
 	m->token = token;
 	m->label_hash = r->hash;

@@ -47,6 +47,14 @@ static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int 
 	return amount;
 }
 
+static __always_inline void book_mm(struct mm_state *st, s64 amount, bool own)
+{
+	if (amount > 0)
+		__sync_fetch_and_add(own ? &st->grew : &st->ext_grew, amount);
+	else
+		__sync_fetch_and_add(own ? &st->shrank : &st->ext_shrank, -amount);
+}
+
 /*
  * Whose doing it was: a thread of this mm, or somebody else (reclaim, process_madvise, the parent
  * that forks). The event's context says, never its mm.

@@ -85,6 +85,15 @@ static __always_inline u64 read_u64(u64 addr)
 	return v;
 }
 
+/* The verifier keeps pointers from becoming numbers; a read of the stack slot does not. */
+static __always_inline u64 number_of(const void *p)
+{
+	u64 n = 0;
+
+	bpf_probe_read_kernel(&n, sizeof(n), &p);
+	return n;
+}
+
 static __always_inline void raise(u64 *max, u64 v)
 {
 	for (int i = 0; i < 8; i++) {
@@ -135,55 +144,118 @@ static __always_inline void raise_total(struct mm_state *st, u64 total)
 	}
 }
 
+/* Addresses as numbers: this runs in callbacks, where the verifier has no mm pointer to offer. */
 struct settle {
-	u64 base; /* of the member's local parts */
-	s64 claimed;
+	u64 base[PP_NMEMBERS];	/* of the local parts */
+	u64 count[PP_NMEMBERS]; /* of the shared counts */
+	s64 claimed[PP_NMEMBERS];
+	s64 seen[PP_NMEMBERS]; /* shared counts as read before the local parts */
 	u32 slot;
-	int member;
 };
 
-static long settle_cpu(u32 cpu, struct settle *s)
+static __always_inline u64 count_addr(u64 mm, int member)
 {
+	return mm + bpf_core_field_offset(struct mm_struct, rss_stat[0]) +
+	       member * bpf_core_type_size(struct percpu_counter) +
+	       bpf_core_field_offset(struct percpu_counter, count);
+}
+
+/* i: CPU and member in one, so that the verifier has one body to check, not four in a row. */
+static long settle_cpu(u32 i, struct settle *s)
+{
+	u32 cpu = i / PP_NMEMBERS, m = i % PP_NMEMBERS;
 	struct shadow *sh = shadow_at(s->slot, cpu);
-	u32 member = s->member & 3;
 	s32 old, now;
 
 	if (!sh)
 		return 1;
-	old = *(volatile s32 *)&sh->local[member];
-	now = read_local(s->base, cpu);
+	old = *(volatile s32 *)&sh->local[m];
+	now = read_local(s->base[m], cpu);
 	/* Lost to an event on that CPU: that event has claimed the difference. */
-	if (now != old && __sync_val_compare_and_swap(&sh->local[member], old, now) == old)
-		s->claimed += now - old;
+	if (now != old && __sync_val_compare_and_swap(&sh->local[m], old, now) == old)
+		s->claimed[m] += now - old;
 	return 0;
 }
 
-/* Brings one member up to date over all CPUs. Returns what no event had booked yet. */
-static __always_inline s64 settle_member(struct mm_state *st, struct mm_struct *mm, u32 slot,
-					 int member)
+/* Ends when no count moved meanwhile: a fold between two reads shows its pages in neither. */
+static long settle_round(u32 round, struct settle *s)
 {
-	struct settle s = {.slot = slot, .member = member};
-	s64 count, seen;
+	u64 moved = 0;
 
-	if (!counters_percpu()) {
-		count = atomic_count(mm, member);
-		return count - (s64)__sync_lock_test_and_set(&st->value[member], count);
+	for (int m = 0; m < PP_NMEMBERS; m++)
+		s->seen[m] = read_u64(s->count[m]);
+	bpf_loop(cfg_cpus * PP_NMEMBERS, settle_cpu, s, 0);
+	for (int m = 0; m < PP_NMEMBERS; m++)
+		moved |= read_u64(s->count[m]) ^ s->seen[m];
+	return moved == 0;
+}
+
+static long settle_count(u32 m, struct settle *s)
+{
+	struct mm_state *st = state_at(s->slot);
+	s64 old;
+
+	if (!st || m >= PP_NMEMBERS)
+		return 1;
+	old = *(volatile s64 *)&st->counted[m];
+	if (s->seen[m] != old &&
+	    __sync_val_compare_and_swap(&st->counted[m], old, s->seen[m]) == old)
+		s->claimed[m] += s->seen[m] - old;
+	__sync_fetch_and_add(&st->value[m], s->claimed[m]);
+	return 0;
+}
+
+static __always_inline void settle_percpu(u32 slot, u64 mm, struct settle *s)
+{
+	s->slot = slot;
+	for (int m = 0; m < PP_NMEMBERS; m++) {
+		s->count[m] = count_addr(mm, m);
+		s->base[m] =
+		    read_u64(s->count[m] - bpf_core_field_offset(struct percpu_counter, count) +
+			     bpf_core_field_offset(struct percpu_counter, counters));
 	}
-	s.base = local_base(mm, member);
-	/* Again when the count moved: a fold between the two reads shows its pages in neither. */
-	for (int round = 0; round < 3; round++) {
-		count = shared_count(mm, member);
-		bpf_loop(cfg_cpus, settle_cpu, &s, 0);
-		seen = *(volatile s64 *)&st->counted[member];
-		if (count != seen &&
-		    __sync_val_compare_and_swap(&st->counted[member], seen, count) == seen)
-			s.claimed += count - seen;
-		if (shared_count(mm, member) == count)
-			break;
+	bpf_loop(3, settle_round, s, 0);
+	bpf_loop(PP_NMEMBERS, settle_count, s, 0);
+}
+
+static __always_inline void settle_atomic(struct mm_state *st, u64 mm, s64 amount[PP_NMEMBERS])
+{
+	for (int m = 0; m < PP_NMEMBERS; m++) {
+		s64 count =
+		    read_u64(mm + m * sizeof(u64) +
+			     bpf_core_field_offset(struct mm_struct___atomic, rss_stat.count));
+
+		amount[m] = count - (s64)__sync_lock_test_and_set(&st->value[m], count);
 	}
-	if (s.claimed)
-		__sync_fetch_and_add(&st->value[member], s.claimed);
-	return s.claimed;
+}
+
+/*
+ * Brings all counters up to date, over all CPUs; what no event had booked yet goes to grew and
+ * shrank. Its mm must be alive. A function of its own for the verifier: that checks
+ * it once for each program, not once for each call.
+ */
+__weak int settle_counters(struct mm_state *st, u64 *grew, u64 *shrank)
+{
+	struct settle s = {};
+	s64 amount;
+	u64 mm;
+
+	if (!st || !grew || !shrank)
+		return 0;
+	mm = st->mm;
+	if (!mm)
+		return 0;
+	if (counters_percpu())
+		settle_percpu(st->slot, mm, &s);
+	else if (counters_atomic())
+		settle_atomic(st, mm, s.claimed);
+	amount = s.claimed[PP_FILE] + s.claimed[PP_ANON] + s.claimed[PP_SHMEM];
+	if (amount > 0)
+		__sync_fetch_and_add(grew, amount);
+	else
+		__sync_fetch_and_add(shrank, -amount);
+	raise_total(st, rss_of(st->value));
+	return 0;
 }
 
 #endif

@@ -4,6 +4,8 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,7 +31,7 @@ struct probe_file {
 
 struct probes {
 	struct bpf_program *marker, *own_function;
-	enum probe_site site;
+	struct probe_calibration cal;
 	struct probe_file *files;
 	unsigned int count;
 };
@@ -120,64 +122,99 @@ static bool call_after_hits(void)
 int probe_calibrate(struct bpf_program *nothing, struct probe_calibration *out)
 {
 	struct elf_site own;
-	struct bpf_link *link;
 	int err = own_sites(&own);
 
 	memset(out, 0, sizeof(*out));
 	out->site = PROBE_NOP1;
 	if (err)
 		return err;
-	link = own.nop10 ? probe_attach(nothing, "/proc/self/exe", own.nop10, getpid()) : NULL;
-	if (link) {
-		out->accepted[PROBE_NOP10] = true;
-		out->site = PROBE_NOP10;
-		bpf_link__destroy(link);
+	if (own.nop5)
+		out->tried[PROBE_NOP5] =
+		    probe_attach(nothing, "/proc/self/exe", own.nop5, getpid());
+	out->becomes_call = out->tried[PROBE_NOP5] && call_after_hits();
+	if (out->becomes_call) {
+		out->site = PROBE_NOP5;
 		return 0;
 	}
-	link = own.nop5 ? probe_attach(nothing, "/proc/self/exe", own.nop5, getpid()) : NULL;
-	if (link) {
-		out->accepted[PROBE_NOP5] = true;
-		out->becomes_call = call_after_hits();
-		if (out->becomes_call)
-			out->site = PROBE_NOP5;
-		bpf_link__destroy(link);
-		if (out->becomes_call)
-			return 0;
+	if (own.nop10)
+		out->tried[PROBE_NOP10] =
+		    probe_attach(nothing, "/proc/self/exe", own.nop10, getpid());
+	if (out->tried[PROBE_NOP10]) {
+		out->site = PROBE_NOP10;
+		return 0;
 	}
-	link = probe_attach(nothing, "/proc/self/exe", own.nop1, getpid());
-	if (!link)
-		return -errno;
-	out->accepted[PROBE_NOP1] = true;
-	bpf_link__destroy(link);
-	return 0;
+	out->tried[PROBE_NOP1] = probe_attach(nothing, "/proc/self/exe", own.nop1, getpid());
+	return out->tried[PROBE_NOP1] ? 0 : -errno;
 }
 
 struct probes *probes_new(struct bpf_program *marker, struct bpf_program *own_function,
-			  enum probe_site site)
+			  const struct probe_calibration *cal)
 {
 	struct probes *p = calloc(1, sizeof(*p));
 
 	if (p) {
 		p->marker = marker;
 		p->own_function = own_function;
-		p->site = site;
+		p->cal = *cal;
 	}
 	return p;
+}
+
+#define DETACH_THREADS 16
+
+struct detach {
+	struct bpf_link **link;
+	unsigned int n;
+	atomic_uint next;
+};
+
+static void *detach_some(void *arg)
+{
+	struct detach *d = arg;
+	unsigned int i;
+
+	while ((i = atomic_fetch_add(&d->next, 1)) < d->n)
+		bpf_link__destroy(d->link[i]);
+	return NULL;
+}
+
+static void detach_all(struct bpf_link **link, unsigned int n)
+{
+	struct detach d = {.link = link, .n = n};
+	pthread_t thread[DETACH_THREADS];
+	unsigned int started = 0;
+
+	while (started < DETACH_THREADS && started + 1 < n &&
+	       !pthread_create(&thread[started], NULL, detach_some, &d))
+		started++;
+	detach_some(&d);
+	while (started)
+		pthread_join(thread[--started], NULL);
 }
 
 void probes_free(struct probes **pp)
 {
 	struct probes *p = *pp;
 	struct probe_file *f, *next;
+	struct bpf_link **all;
+	unsigned int n = 0;
 
 	if (!p)
 		return;
+	all = calloc(p->count + PROBE_SITES, sizeof(*all));
+	for (unsigned int i = 0; all && i < PROBE_SITES; i++)
+		if (p->cal.tried[i])
+			all[n++] = p->cal.tried[i];
 	HASH_ITER (hh, p->files, f, next) {
 		HASH_DEL(p->files, f);
-		for (unsigned int i = 0; i < f->n; i++)
-			bpf_link__destroy(f->link[i]);
+		for (unsigned int i = 0; all && i < f->n; i++)
+			all[n++] = f->link[i];
 		free(f);
 	}
+	/* Without memory for the list they go with the process. */
+	if (all)
+		detach_all(all, n);
+	free(all);
 	free(p);
 	*pp = NULL;
 }
@@ -185,7 +222,7 @@ void probes_free(struct probes **pp)
 /* The chosen site where this copy has it, else the one that every kernel takes. */
 static struct bpf_link *attach_marker(struct probes *p, const char *path, const struct elf_site *s)
 {
-	uint64_t off = site_offset(s, p->site);
+	uint64_t off = site_offset(s, p->cal.site);
 	struct bpf_link *link = off ? probe_attach(p->marker, path, off, -1) : NULL;
 
 	if (!link && s->nop1 && off != s->nop1)

@@ -215,7 +215,7 @@ static int choose_site(struct session *s)
 		return err;
 	}
 	s->facts.site = probe_site_name(cal.site);
-	s->probes = probes_new(s->skel->progs.on_marker, s->skel->progs.on_log_rss, cal.site);
+	s->probes = probes_new(s->skel->progs.on_marker, s->skel->progs.on_log_rss, &cal);
 	return s->probes ? 0 : -ENOMEM;
 }
 
