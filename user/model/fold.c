@@ -202,13 +202,16 @@ int fold_orphan(struct model *m, struct mm *p, const struct event *ev, uint64_t 
 	return 0;
 }
 
-/* An edge that comes after later ones lends its maxima to the last window; the rest is stale. */
+/*
+ * An edge that comes after later ones lends its maxima to the end of the last window, where every
+ * phase that is open has them; they are inexact anyway. The rest of it is stale.
+ */
 static int fold_late(struct mm *p, const struct event *ev)
 {
 	struct carry c = p->carry;
 	uint64_t win = p->next - 1 > p->start.win ? p->next - 1 : p->start.win + 1;
 
-	raise(&c, p, ev, p->start.time_ns);
+	raise(&c, p, ev, p->last_ns);
 	p->pub.windows++;
 	p->pub.lost += ev->edge.lost;
 	return push(p, win, &c);
