@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "view/answer.h"
+
+#include <string.h>
+
+struct last {
+	struct phase *ph;
+	bool found;
+};
+
+static int keep_last(void *arg, const struct phase *ph)
+{
+	struct last *l = arg;
+
+	*l->ph = *ph;
+	l->ph->where = NULL; /* valid during the call only */
+	l->ph->nwhere = 0;
+	l->found = true;
+	return 0;
+}
+
+int answer_owner(const struct report_source *src, const struct process *p, struct phase *owner)
+{
+	struct last l = {.ph = owner};
+	int err = src->phases_at(src->ctx, p->mm_id, p->peak.win, keep_last, &l);
+
+	return err ? err : l.found;
+}
+
+bool answer_encloses(const struct phase *outer, const struct phase *inner)
+{
+	return outer->tid == inner->tid && outer->start_win <= inner->start_win &&
+	       outer->end_win >= inner->end_win;
+}
+
+struct death {
+	report_phase_fn fn;
+	void *arg;
+};
+
+static int open_at_death(void *arg, const struct phase *ph)
+{
+	struct death *d = arg;
+
+	if (ph->ended_by != PH_BY_SIGNAL && ph->ended_by != PH_BY_OOM)
+		return 0;
+	return d->fn(d->arg, ph);
+}
+
+int answer_each_open_at_death(const struct report_source *src, const struct process *p,
+			      report_phase_fn fn, void *arg)
+{
+	struct death d = {.fn = fn, .arg = arg};
+
+	if (!p->windows)
+		return 0;
+	return src->phases_at(src->ctx, p->mm_id, p->windows - 1, open_at_death, &d);
+}
+
+/* Phases come by start: once one starts after the end of what was found, no inner one follows. */
+struct tight {
+	uint64_t headroom;
+	struct last last;
+};
+
+static int keep_tight(void *arg, const struct phase *ph)
+{
+	struct tight *t = arg;
+
+	if (t->last.found && ph->start_win >= t->last.ph->end_win)
+		return 1;
+	if (ph->headroom_min == t->headroom)
+		keep_last(&t->last, ph);
+	return 0;
+}
+
+static int find_tight_phase(struct answer *a, const struct report_source *src)
+{
+	struct tight t = {.headroom = a->tight.headroom_min, .last.ph = &a->tight_phase};
+	int err;
+
+	if (!a->tight.mm_id)
+		return 0;
+	err = src->each_phase(src->ctx, a->tight.mm_id, keep_tight, &t);
+	a->has_tight_phase = t.last.found;
+	return err < 0 ? err : 0;
+}
+
+static int add_process(void *arg, const struct process *p)
+{
+	struct answer *a = arg;
+
+	if (!a->processes || p->start_ns < a->start_ns)
+		a->start_ns = p->start_ns;
+	if (a->processes && p->start_ns < a->end_ns)
+		a->together = true;
+	if (!p->end_ns)
+		a->end_ns = UINT64_MAX; /* lives on: all that start later live beside it */
+	else if (p->end_ns > a->end_ns)
+		a->end_ns = p->end_ns;
+	if (!a->processes || p->peak.bytes > a->top.peak.bytes)
+		a->top = *p;
+	if (p->charge_peak != EV_NONE &&
+	    (a->charge_peak == EV_NONE || p->charge_peak > a->charge_peak))
+		a->charge_peak = p->charge_peak;
+	if (p->headroom_min != EV_NONE && p->limit != EV_NONE &&
+	    (!a->tight.mm_id || p->headroom_min < a->tight.headroom_min))
+		a->tight = *p;
+	if (p->error_bytes > a->error_bytes)
+		a->error_bytes = p->error_bytes;
+	if (p->exit == PX_SIGNAL || p->exit == PX_OOM)
+		a->killed++;
+	a->exact &= p->exact;
+	a->processes++;
+	return 0;
+}
+
+int answer_find(struct answer *a, const struct report_source *src)
+{
+	const struct report_run *run = src->run;
+	int err;
+
+	memset(a, 0, sizeof(*a));
+	a->charge_peak = EV_NONE;
+	a->exact = run->exact && !run->missed;
+	for (int i = 0; i < PP_LOSS_MAX; i++)
+		if (i != PP_LOSS_SAMPLES && i != PP_LOSS_FAULTS && run->losses[i])
+			a->exact = false;
+	err = src->each_process(src->ctx, add_process, a);
+	if (err || !a->processes)
+		return err;
+	if (a->end_ns == UINT64_MAX)
+		a->end_ns = run->end_ns;
+	err = answer_owner(src, &a->top, &a->owner);
+	if (err < 0)
+		return err;
+	a->has_owner = err;
+	return find_tight_phase(a, src);
+}

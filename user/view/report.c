@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "view/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/report_text.h"
+
+#define NAMES_MAX 4 /* phases named in one line; the rows have them all */
+
+void report_label(struct report *r, const struct phase *ph)
+{
+	char label[VIEW_LABEL_MAX];
+	size_t len = view_label(label, ph, r->flags);
+	bool implied = view_implied_name(ph->kind);
+
+	out_str(&r->out, implied ? "" : "[");
+	out_bytes(&r->out, label, len);
+	out_str(&r->out, implied ? "" : "]");
+}
+
+void report_since(struct report *r, uint64_t ns)
+{
+	char s[40];
+	uint64_t ms = ns > r->answer.start_ns ? (ns - r->answer.start_ns + 500000) / 1000000 : 0;
+
+	snprintf(s, sizeof(s), "+%" PRIu64 ".%03" PRIu64 " s", ms / 1000, ms % 1000);
+	out_str(&r->out, s);
+}
+
+void report_bold(struct report *r, bool on)
+{
+	if (r->style->color)
+		out_str(&r->out, on ? "\033[1m" : "\033[0m");
+}
+
+void report_command(struct report *r, const struct process *p)
+{
+	char command[VIEW_COMMAND_MAX];
+
+	out_bytes(&r->out, command, view_command(command, p, r->flags));
+}
+
+void report_bound(struct report *r, uint64_t error_bytes)
+{
+	if (!error_bytes)
+		return;
+	out_str(&r->out, r->style->ascii ? " +-" : " ±");
+	out_mib(&r->out, error_bytes);
+}
+
+struct others {
+	struct report *r;
+	uint64_t n;
+};
+
+static int name_other(void *arg, const struct phase *ph)
+{
+	struct others *o = arg;
+
+	if (ph->id == o->r->answer.owner.id || answer_encloses(ph, &o->r->answer.owner))
+		return 0;
+	if (o->n++ < NAMES_MAX) {
+		out_str(&o->r->out, o->n == 1 ? " beside " : ", ");
+		report_label(o->r, ph);
+	}
+	return 0;
+}
+
+/* Phases of other threads that were open at the peak too: it is theirs as well. */
+static int put_others(struct report *r)
+{
+	struct others o = {.r = r};
+	const struct process *top = &r->answer.top;
+	int err = r->src->phases_at(r->src->ctx, top->mm_id, top->peak.win, name_other, &o);
+
+	if (o.n > NAMES_MAX) {
+		out_str(&r->out, " and ");
+		out_u64(&r->out, o.n - NAMES_MAX);
+		out_str(&r->out, " more");
+	}
+	return err;
+}
+
+static void put_member(struct report *r, const char *name, uint64_t bytes)
+{
+	out_str(&r->out, name);
+	out_mib(&r->out, bytes);
+}
+
+static int put_peak_line(struct report *r)
+{
+	const struct answer *a = &r->answer;
+	const struct peak *peak = &a->top.peak;
+	int err = 0;
+
+	report_bold(r, true);
+	out_str(&r->out, a->top.exact ? "peak " : "peak ~");
+	out_mib(&r->out, peak->bytes);
+	report_bound(r, a->top.error_bytes);
+	out_str(&r->out, " MiB in ");
+	if (a->has_owner)
+		report_label(r, &a->owner);
+	else
+		out_str(&r->out, "no recorded phase");
+	report_bold(r, false);
+	if (a->has_owner)
+		err = put_others(r);
+	out_str(&r->out, "   pid ");
+	out_u64(&r->out, a->top.pid);
+	out_str(&r->out, " ");
+	report_command(r, &a->top);
+	out_str(&r->out, "   at ");
+	report_since(r, peak->at_ns);
+	put_member(r, peak->members_exact ? "   anon " : "   anon ~", peak->members.m[PP_ANON]);
+	put_member(r, peak->members_exact ? " file " : " file ~", peak->members.m[PP_FILE]);
+	put_member(r, peak->members_exact ? " shmem " : " shmem ~", peak->members.m[PP_SHMEM]);
+	if (peak->members.m[PP_SWAP])
+		put_member(r, "   swap ", peak->members.m[PP_SWAP]);
+	out_str(&r->out, "\n");
+	return err;
+}
+
+static void put_limit_line(struct report *r)
+{
+	const struct process *p = &r->answer.tight;
+
+	if (!p->mm_id)
+		return;
+	out_str(&r->out, "limit ");
+	out_mib(&r->out, p->limit);
+	if (!p->limit_level) {
+		out_str(&r->out, " MiB (of its own cgroup)");
+	} else {
+		out_str(&r->out, " MiB (of the cgroup ");
+		out_u64(&r->out, p->limit_level);
+		out_str(&r->out, p->limit_level == 1 ? " level up)" : " levels up)");
+	}
+	out_str(&r->out, ", lowest headroom ");
+	out_mib(&r->out, p->headroom_min);
+	out_str(&r->out, " MiB");
+	if (r->answer.has_tight_phase) {
+		out_str(&r->out, " in ");
+		report_label(r, &r->answer.tight_phase);
+	}
+	if (r->answer.processes > 1) {
+		out_str(&r->out, "   pid ");
+		out_u64(&r->out, p->pid);
+	}
+	out_str(&r->out, "\n");
+}
+
+static void put_job_line(struct report *r)
+{
+	const struct answer *a = &r->answer;
+
+	if (a->processes < 2)
+		return;
+	out_u64(&r->out, a->processes);
+	out_str(&r->out, " processes");
+	if (a->charge_peak != EV_NONE) {
+		out_str(&r->out, ", largest cgroup charge ");
+		out_mib(&r->out, a->charge_peak);
+		out_str(&r->out, " MiB");
+	}
+	out_str(&r->out, "\n");
+}
+
+static int name_open(void *arg, const struct phase *ph)
+{
+	struct others *o = arg;
+
+	if (o->n++ < NAMES_MAX) {
+		out_str(&o->r->out, o->n == 1 ? " in " : ", ");
+		report_label(o->r, ph);
+	}
+	return 0;
+}
+
+int report_ended(struct report *r, const struct process *p)
+{
+	struct others o = {.r = r};
+	char how[64];
+	int err = 0;
+
+	if (p->exit == PX_RUNNING && !r->src->run->running) {
+		out_str(&r->out, "still running when the tracing ended");
+		return 0;
+	}
+	out_str(&r->out, view_exit(how, p));
+	if (p->end_ns) {
+		out_str(&r->out, " at ");
+		report_since(r, p->end_ns);
+	}
+	if (p->exit == PX_SIGNAL || p->exit == PX_OOM)
+		err = answer_each_open_at_death(r->src, p, name_open, &o);
+	if (o.n > NAMES_MAX) {
+		out_str(&r->out, " and ");
+		out_u64(&r->out, o.n - NAMES_MAX);
+		out_str(&r->out, " more");
+	}
+	return err;
+}
+
+static void put_unfinished(struct report *r)
+{
+	const struct report_run *run = r->src->run;
+
+	if (run->finished)
+		return;
+	out_str(&r->out, run->running
+			     ? "the tracing goes on: what follows is up to "
+			     : "the tracer ended before the program: what follows is up to ");
+	report_since(r, run->end_ns);
+	out_str(&r->out, "\n");
+}
+
+static int put_head(struct report *r)
+{
+	int err = put_peak_line(r);
+
+	if (err)
+		return err;
+	put_limit_line(r);
+	put_job_line(r);
+	if (r->answer.processes == 1) {
+		err = report_ended(r, &r->answer.top);
+		out_str(&r->out, "\n");
+	}
+	put_unfinished(r);
+	return err;
+}
+
+static void put_count(struct report *r, const char *before, uint64_t n, const char *after)
+{
+	if (!n)
+		return;
+	out_str(&r->out, before);
+	out_u64(&r->out, n);
+	out_str(&r->out, after);
+	out_str(&r->out, "\n");
+}
+
+/* What the marks on the numbers mean, and what is missing. Nothing where all is exact. */
+static void put_foot(struct report *r)
+{
+	const struct report_run *run = r->src->run;
+
+	if (r->answer.exact && !run->losses[PP_LOSS_SAMPLES] && !run->losses[PP_LOSS_FAULTS] &&
+	    !r->bad_ends && !run->counts.orphans && !run->counts.cut_open)
+		return;
+	out_str(&r->out, "\n");
+	if (r->answer.error_bytes) {
+		out_str(&r->out, "~ up to");
+		report_bound(r, r->answer.error_bytes);
+		out_str(
+		    &r->out,
+		    " MiB off: before Linux 6.2 each thread counts up to 64 pages ahead of its process\n");
+	} else if (!r->answer.exact) {
+		out_str(&r->out, "~ touched by what was lost\n");
+	}
+	for (int i = 0; i < PP_LOSS_MAX; i++) {
+		if (!run->losses[i])
+			continue;
+		out_str(&r->out, "lost: ");
+		out_u64(&r->out, run->losses[i]);
+		out_str(&r->out, " ");
+		out_str(&r->out, loss_names[i].text);
+		out_str(&r->out, "\n");
+	}
+	put_count(r, "lost: ", run->missed,
+		  " events that the kernel did not hand to a BPF program");
+	put_count(r, "", r->bad_ends,
+		  " ends of spans that had no beginning here: no rows were made of them");
+	put_count(r, "", run->counts.orphans, " events of processes whose beginning was lost");
+	put_count(r, "", run->counts.cut_open, " open spans were closed early: too many at once");
+}
+
+int report_text(const struct report_source *src, const struct report_style *style, FILE *f)
+{
+	struct report *r = calloc(1, sizeof(*r));
+	int err, closed;
+
+	if (!r)
+		return -ENOMEM;
+	r->src = src;
+	r->style = style;
+	r->flags = style->ascii ? TEXT_ASCII : 0;
+	err = out_open(&r->out, f);
+	if (err)
+		goto out;
+	err = answer_find(&r->answer, src);
+	if (err)
+		goto close;
+	if (!r->answer.processes) {
+		out_str(&r->out, "no process was traced\n");
+		put_foot(r);
+		err = -ENODATA;
+		goto close;
+	}
+	err = put_head(r);
+	if (!err)
+		err = report_tables(r);
+	if (!err)
+		put_foot(r);
+close:
+	closed = out_close(&r->out);
+	if (!err)
+		err = closed;
+out:
+	free(r);
+	return err;
+}

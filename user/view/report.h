@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The report: which phase set the peak, then phase by phase. Rows are streamed: memory does not
+ * depend on their number. Not thread-safe.
+ */
+#ifndef PEAKPHASE_VIEW_REPORT_H
+#define PEAKPHASE_VIEW_REPORT_H
+
+#include <stdio.h>
+
+#include "view/source.h"
+
+struct report_style {
+	bool ascii; /* the locale is not UTF-8: "<-" for "◀", every other character escaped */
+	bool color;
+	bool members;	/* anon, file and shmem at the peak of each phase */
+	unsigned width; /* columns of the terminal; 0: not a terminal, labels are never cut */
+};
+
+/* Text. 0, -ENODATA (no process was traced; said in the text), -errno of the source or of f. */
+int report_text(const struct report_source *src, const struct report_style *style, FILE *f);
+
+/* JSON, as docs/json.md describes it. 0 or -errno of the source or of f. */
+int report_json(const struct report_source *src, FILE *f);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The report for programs: docs/json.md. One phase a line, so that line tools work on it too. */
+#include "view/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "view/answer.h"
+#include "view/columns.h"
+
+#define FORMAT 1
+
+struct report {
+	const struct report_source *src;
+	struct json j;
+	struct answer answer;
+	struct row row;
+};
+
+static void put_text(struct json *j, const char *key, const char *s)
+{
+	json_key(j, key);
+	json_text(j, s);
+}
+
+static void put_u64(struct json *j, const char *key, uint64_t n)
+{
+	json_key(j, key);
+	json_u64(j, n);
+}
+
+static void put_known(struct json *j, const char *key, uint64_t n)
+{
+	json_key(j, key);
+	if (n == EV_NONE)
+		json_null(j);
+	else
+		json_u64(j, n);
+}
+
+static void put_bool(struct json *j, const char *key, bool b)
+{
+	json_key(j, key);
+	json_bool(j, b);
+}
+
+static void put_run(struct report *r)
+{
+	const struct report_run *run = r->src->run;
+	struct json *j = &r->j;
+
+	put_u64(j, "format", FORMAT);
+	put_text(j, "peakphase", run->version);
+	put_text(j, "kernel", run->kernel);
+	put_text(j, "machine", run->machine);
+	put_text(j, "counters", run->counters);
+	put_text(j, "probe", run->probe);
+	put_bool(j, "exact", r->answer.exact);
+	put_bool(j, "finished", run->finished);
+	put_bool(j, "running", run->running);
+	put_u64(j, "wall_ns", run->wall_ns);
+	put_u64(j, "mono_ns", run->mono_ns);
+	put_known(j, "start_ns", r->answer.processes ? r->answer.start_ns : EV_NONE);
+	put_known(j, "end_ns", run->end_ns ? run->end_ns : EV_NONE);
+	json_key(j, "target");
+	json_inline(j);
+	json_begin_object(j);
+	put_text(j, "mode", run->mode);
+	put_text(j, "command", run->command);
+	json_end_object(j);
+}
+
+static int put_open_label(void *arg, const struct phase *ph)
+{
+	label_json(arg, ph);
+	return 0;
+}
+
+/* The peak of a process, or null members where nothing was traced. */
+static int put_peak(struct report *r, const struct process *p, const struct phase *owner)
+{
+	struct json *j = &r->j;
+	int err;
+
+	json_key(j, "peak");
+	json_inline(j);
+	json_begin_object(j);
+	put_u64(j, "bytes", p->peak.bytes);
+	put_u64(j, "at_ns", p->peak.at_ns);
+	put_u64(j, "pid", p->pid);
+	json_key(j, "phase");
+	if (owner)
+		label_json(j, owner);
+	else
+		json_null(j);
+	json_key(j, "open");
+	json_begin_array(j);
+	err = r->src->phases_at(r->src->ctx, p->mm_id, p->peak.win, put_open_label, j);
+	json_end_array(j);
+	json_key(j, "members");
+	members_json(j, &p->peak.members);
+	put_bool(j, "members_exact", p->peak.members_exact);
+	json_end_object(j);
+	return err;
+}
+
+static int put_answer(struct report *r)
+{
+	const struct answer *a = &r->answer;
+
+	if (!a->processes) {
+		json_key(&r->j, "peak");
+		json_null(&r->j);
+		return 0;
+	}
+	return put_peak(r, &a->top, a->has_owner ? &a->owner : NULL);
+}
+
+static void put_job(struct report *r)
+{
+	const struct answer *a = &r->answer;
+	bool limited = a->tight.mm_id;
+	struct json *j = &r->j;
+
+	json_key(j, "job");
+	json_inline(j);
+	json_begin_object(j);
+	put_u64(j, "processes", a->processes);
+	put_known(j, "charge_peak_bytes", a->charge_peak);
+	/* Peaks of processes that lived together are of different moments: they are not added. */
+	put_known(j, "rss_sum_peak_bytes",
+		  !a->processes || a->together ? EV_NONE : a->top.peak.bytes);
+	put_known(j, "limit_bytes", limited ? a->tight.limit : EV_NONE);
+	put_known(j, "headroom_min_bytes", limited ? a->tight.headroom_min : EV_NONE);
+	json_key(j, "headroom_phase");
+	if (a->has_tight_phase)
+		label_json(j, &a->tight_phase);
+	else
+		json_null(j);
+	json_key(j, "limit_owner");
+	if (limited) {
+		json_begin_object(j);
+		put_u64(j, "level", a->tight.limit_level);
+		json_end_object(j);
+	} else {
+		json_null(j);
+	}
+	json_end_object(j);
+}
+
+static const char *exit_kind(enum process_exit e)
+{
+	switch (e) {
+	case PX_RUNNING:
+		return "running";
+	case PX_EXIT:
+		return "exit";
+	case PX_SIGNAL:
+		return "signal";
+	case PX_OOM:
+		return "oom";
+	case PX_EXEC:
+		return "exec";
+	}
+	return "running";
+}
+
+static void put_exit(struct json *j, const struct process *p)
+{
+	bool signal = p->exit == PX_SIGNAL || p->exit == PX_OOM;
+
+	json_key(j, "exit");
+	json_inline(j);
+	json_begin_object(j);
+	put_text(j, "kind", exit_kind(p->exit));
+	put_known(j, "status", p->exit == PX_EXIT ? p->status : EV_NONE);
+	put_known(j, "signal", signal ? p->status : EV_NONE);
+	json_end_object(j);
+}
+
+static int put_phase(void *arg, const struct phase *ph)
+{
+	struct report *r = arg;
+
+	r->row.ph = ph;
+	json_inline(&r->j);
+	json_begin_object(&r->j);
+	for (size_t i = 0; i < phase_ncolumns; i++)
+		column_json(&r->j, &phase_columns[i], &r->row);
+	json_end_object(&r->j);
+	return r->j.err;
+}
+
+static int put_process(void *arg, const struct process *p)
+{
+	struct report *r = arg;
+	struct phase owner;
+	int found = answer_owner(r->src, p, &owner), err;
+
+	if (found < 0)
+		return found;
+	r->row = (struct row){.run = r->src->run, .p = p, .owner_id = found ? owner.id : 0};
+	json_begin_object(&r->j);
+	for (size_t i = 0; i < process_ncolumns; i++)
+		column_json(&r->j, &process_columns[i], &r->row);
+	err = put_peak(r, p, found ? &owner : NULL);
+	put_exit(&r->j, p);
+	json_key(&r->j, "phases");
+	json_begin_array(&r->j);
+	if (!err)
+		err = r->src->each_phase(r->src->ctx, p->mm_id, put_phase, r);
+	json_end_array(&r->j);
+	json_end_object(&r->j);
+	return err;
+}
+
+static int put_verdict(void *arg, const struct process *p)
+{
+	struct report *r = arg;
+	struct json *j = &r->j;
+	int err;
+
+	if (p->exit != PX_SIGNAL && p->exit != PX_OOM)
+		return 0;
+	json_inline(j);
+	json_begin_object(j);
+	put_text(j, "kind", exit_kind(p->exit));
+	put_u64(j, "at_ns", p->end_ns);
+	put_u64(j, "pid", p->pid);
+	put_u64(j, "signal", p->status);
+	json_key(j, "phases");
+	json_begin_array(j);
+	err = answer_each_open_at_death(r->src, p, put_open_label, j);
+	json_end_array(j);
+	put_known(j, "limit_bytes", p->limit);
+	json_end_object(j);
+	return err;
+}
+
+static void put_losses(struct report *r)
+{
+	const struct report_run *run = r->src->run;
+	struct json *j = &r->j;
+
+	json_key(j, "losses");
+	json_inline(j);
+	json_begin_object(j);
+	for (int i = 0; i < PP_LOSS_MAX; i++)
+		put_u64(j, loss_names[i].json, run->losses[i]);
+	put_u64(j, "missed_events", run->missed);
+	put_u64(j, "orphan_events", run->counts.orphans);
+	put_u64(j, "bad_ends", run->counts.bad_ends);
+	put_u64(j, "cut_open", run->counts.cut_open);
+	json_end_object(j);
+}
+
+static int put_list(struct report *r, const char *key, report_process_fn fn)
+{
+	int err;
+
+	json_key(&r->j, key);
+	json_begin_array(&r->j);
+	err = r->src->each_process(r->src->ctx, fn, r);
+	json_end_array(&r->j);
+	return err;
+}
+
+/* On an error of the source what was begun is closed, so that the text stays JSON. */
+int report_json(const struct report_source *src, FILE *f)
+{
+	struct report *r = calloc(1, sizeof(*r));
+	int err, closed;
+
+	if (!r)
+		return -ENOMEM;
+	r->src = src;
+	err = answer_find(&r->answer, src);
+	if (!err)
+		err = json_open(&r->j, f);
+	if (err)
+		goto out;
+	json_begin_object(&r->j);
+	put_run(r);
+	err = put_answer(r);
+	put_job(r);
+	if (!err)
+		err = put_list(r, "processes", put_process);
+	if (!err)
+		err = put_list(r, "verdicts", put_verdict);
+	put_losses(r);
+	json_end_object(&r->j);
+	closed = json_close(&r->j);
+	if (!err)
+		err = closed;
+out:
+	free(r);
+	return err;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The two halves of the text report: answer (report.c) and rows (report_table.c). */
+#ifndef PEAKPHASE_VIEW_REPORT_TEXT_H
+#define PEAKPHASE_VIEW_REPORT_TEXT_H
+
+#include "view/answer.h"
+#include "view/columns.h"
+#include "view/out.h"
+#include "view/report.h"
+
+struct report {
+	const struct report_source *src;
+	const struct report_style *style;
+	struct out out;
+	unsigned flags; /* enum text_flags */
+	struct answer answer;
+	size_t label_width; /* columns, indent included */
+	uint64_t bad_ends;
+	/* of the rows of one process */
+	const struct process *p;
+	uint64_t owner_id;
+};
+
+/* Every process and its phases. 0 or -errno. */
+int report_tables(struct report *r);
+
+void report_label(struct report *r, const struct phase *ph); /* "[label]", "(startup)" */
+void report_since(struct report *r, uint64_t ns);	     /* "+12.408 s" */
+void report_bold(struct report *r, bool on);
+void report_command(struct report *r, const struct process *p);
+void report_bound(struct report *r, uint64_t error_bytes); /* " ±2.0"; nothing for 0 */
+/* "exit status 3 at +1.204 s", "killed by … in [label]" */
+int report_ended(struct report *r, const struct process *p);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where a report gets its rows: a recording, a live session, or a test's own. Views know nothing
+ * of the store; who wires them fills this in.
+ */
+#ifndef PEAKPHASE_VIEW_SOURCE_H
+#define PEAKPHASE_VIEW_SOURCE_H
+
+#include "model/model.h"
+
+/* Facts of the run; strings may be NULL, live as long as the source, and are not escaped. */
+struct report_run {
+	const char *version, *kernel, *machine;
+	const char *mode;	   /* "run", "attach" */
+	const char *command;	   /* what was run or attached to */
+	const char *counters;	   /* "percpu", "atomic" */
+	const char *probe;	   /* site probed: "nop10", … */
+	uint64_t wall_ns, mono_ns; /* CLOCK_REALTIME and CLOCK_MONOTONIC at one instant */
+	uint64_t end_ns;	   /* up to where it goes */
+	uint64_t error_per_thread; /* bytes; 0: the kernel's counters are exact */
+	uint32_t where_every;	   /* one fault in so many was sampled; 0: none */
+	bool exact;
+	bool finished; /* false: the tracer ended before the program, or it goes on */
+	bool running;  /* a tracer is still writing */
+	uint64_t losses[PP_LOSS_MAX];
+	uint64_t missed; /* runs of BPF programs that the kernel skipped */
+	struct model_counts counts;
+};
+
+typedef int (*report_process_fn)(void *arg, const struct process *p);
+typedef int (*report_phase_fn)(void *arg, const struct phase *ph);
+
+/*
+ * Each function calls fn for every row until fn returns something else than 0, which it then
+ * returns; -errno if it fails itself. Calls nest: phases are asked for within each_process.
+ */
+struct report_source {
+	void *ctx;
+	const struct report_run *run;
+	int (*each_process)(void *ctx, report_process_fn fn, void *arg); /* by start */
+	/* By start, outer before inner. */
+	int (*each_phase)(void *ctx, uint64_t mm_id, report_phase_fn fn, void *arg);
+	/* Open at window win, outermost first: the last one owns a peak of that window. */
+	int (*phases_at)(void *ctx, uint64_t mm_id, uint64_t win, report_phase_fn fn, void *arg);
+};
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Values of columns.h as JSON and as text. */
+#include "view/columns.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *where_name(const struct phase_where *w, size_t *len)
+{
+	static const char *const names[PP_MAPPING_MAX] = {
+	    [PP_MAP_UNKNOWN] = "unknown",     [PP_MAP_HEAP] = "heap",
+	    [PP_MAP_STACK] = "stack",	      [PP_MAP_ANON] = "anonymous",
+	    [PP_MAP_SHMEM] = "shared memory", [PP_MAP_FILE] = "file",
+	};
+	const char *name = w->mapping < PP_MAPPING_MAX ? names[w->mapping] : names[0];
+
+	if (w->name[0]) {
+		*len = strnlen(w->name, sizeof(w->name));
+		return w->name;
+	}
+	*len = strlen(name);
+	return name;
+}
+
+static const char *where_kind(const struct phase_where *w)
+{
+	static const char *const kinds[PP_MAPPING_MAX] = {
+	    [PP_MAP_UNKNOWN] = "unknown", [PP_MAP_HEAP] = "heap",   [PP_MAP_STACK] = "stack",
+	    [PP_MAP_ANON] = "anon",	  [PP_MAP_SHMEM] = "shmem", [PP_MAP_FILE] = "file",
+	};
+
+	return kinds[w->mapping < PP_MAPPING_MAX ? w->mapping : PP_MAP_UNKNOWN];
+}
+
+static void where_json(struct json *j, const struct phase *ph)
+{
+	uint64_t hits = 0;
+
+	for (uint32_t i = 0; i < ph->nwhere; i++)
+		hits += ph->where[i].hits;
+	json_begin_array(j);
+	for (uint32_t i = 0; i < ph->nwhere; i++) {
+		const struct phase_where *w = &ph->where[i];
+		size_t len;
+		const char *name = where_name(w, &len);
+
+		json_begin_object(j);
+		json_key(j, "mapping");
+		json_string(j, name, len);
+		json_key(j, "kind");
+		json_text(j, where_kind(w));
+		json_key(j, "share");
+		json_ratio(j, w->hits, hits);
+		json_key(j, "hits");
+		json_u64(j, w->hits);
+		json_key(j, "bytes_est");
+		json_u64(j,
+			 hits ? (uint64_t)((unsigned __int128)ph->grew_bytes * w->hits / hits) : 0);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+void members_json(struct json *j, const struct ev_members *m)
+{
+	static const struct {
+		const char *name;
+		enum pp_member member;
+	} members[] = {
+	    {"file", PP_FILE}, {"anon", PP_ANON}, {"shmem", PP_SHMEM}, {"swap", PP_SWAP}};
+
+	json_inline(j);
+	json_begin_object(j);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		json_key(j, members[i].name);
+		json_u64(j, m->m[members[i].member]);
+	}
+	json_end_object(j);
+}
+
+void label_json(struct json *j, const struct phase *ph)
+{
+	const struct ev_label *l = &ph->label;
+	const char *implied = view_implied_name(ph->kind);
+	char s[PP_LABEL_MAX + 32];
+	size_t len = l->len > PP_LABEL_MAX ? PP_LABEL_MAX : l->len;
+
+	if (implied) {
+		json_text(j, implied);
+		return;
+	}
+	if (l->flags & PP_LABEL_CUT)
+		len = view_whole_chars(l->bytes, len);
+	memcpy(s, l->bytes, len);
+	if (l->flags & PP_LABEL_NULL)
+		len += (size_t)sprintf(s + len, "(null)");
+	else if (l->flags & PP_LABEL_UNREADABLE)
+		len += (size_t)sprintf(s + len, "%s(unreadable)", len ? "…" : "");
+	else if (l->flags & PP_LABEL_CUT)
+		len += (size_t)sprintf(s + len, "…#%08" PRIx32, (uint32_t)l->hash);
+	json_string(j, s, len);
+}
+
+static void command_json(struct json *j, const struct process *p)
+{
+	char args[PP_ARGS_MAX];
+	size_t len = p->args_len > PP_ARGS_MAX ? PP_ARGS_MAX : p->args_len;
+
+	while (len && !p->args[len - 1])
+		len--;
+	if (!len) {
+		json_string(j, p->comm, strnlen(p->comm, sizeof(p->comm)));
+		return;
+	}
+	for (size_t i = 0; i < len; i++)
+		args[i] = p->args[i] ? p->args[i] : ' ';
+	json_string(j, args, len);
+}
+
+void column_json(struct json *j, const struct column *c, const struct row *r)
+{
+	struct value v;
+
+	if (!c->json)
+		return;
+	v = c->get(r);
+	if (v.kind == VALUE_NONE && c->flags & COLUMN_OPTIONAL)
+		return;
+	json_key(j, c->json);
+	switch (v.kind) {
+	case VALUE_NONE:
+		json_null(j);
+		break;
+	case VALUE_U64:
+		json_u64(j, v.u);
+		break;
+	case VALUE_I64:
+		json_i64(j, v.i);
+		break;
+	case VALUE_BOOL:
+		json_bool(j, v.b);
+		break;
+	case VALUE_TEXT:
+		json_text(j, v.text);
+		break;
+	case VALUE_LABEL:
+		label_json(j, r->ph);
+		break;
+	case VALUE_HEX:
+		json_hex(j, r->ph->label.bytes, r->ph->label.len);
+		break;
+	case VALUE_COMMAND:
+		command_json(j, r->p);
+		break;
+	case VALUE_MEMBERS:
+		members_json(j, v.members);
+		break;
+	case VALUE_WHERE:
+		where_json(j, r->ph);
+		break;
+	}
+}
+
+static void number_text(char out[static 24], enum unit unit, uint64_t u, int64_t i)
+{
+	switch (unit) {
+	case UNIT_BYTES:
+		text_mib(out, i);
+		break;
+	case UNIT_DURATION:
+	case UNIT_INSTANT:
+		text_duration(out, u);
+		break;
+	case UNIT_COUNT:
+		text_count(out, u);
+		break;
+	case UNIT_NONE:
+		text_u64(out, u);
+		break;
+	}
+}
+
+size_t column_text(char out[static 24], const struct column *c, const struct row *r)
+{
+	struct value v = c->get(r);
+
+	if (v.kind == VALUE_U64)
+		number_text(out, c->unit, v.u, v.u > INT64_MAX ? INT64_MAX : (int64_t)v.u);
+	else if (v.kind == VALUE_I64)
+		number_text(out, c->unit, (uint64_t)v.i, v.i);
+	else
+		strcpy(out, "-");
+	return strlen(out);
+}
