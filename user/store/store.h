@@ -2,11 +2,11 @@
 /*
  * The recording: one SQLite file in WAL mode. docs/recording.md has the schema and its promises.
  *
- * Writer: rows are copied into a bounded queue and written by a thread of its own, which commits at most
- * every 100 ms (edges before the rest), durably. When the queue is full store_*() waits: the rings
- * take the slack, and what they cannot take is counted there. One producer thread.
- * A write error (disk full) is said once; from then on rows are dropped and counted, and
- * store_close() returns it: tracing goes on.
+ * Writer: rows are copied into a bounded queue and written by a thread of its own, which commits at
+ * most every 100 ms (edges before the rest), durably. When the queue is full store_*() waits: the
+ * rings take the slack, and what they cannot take is counted there. One producer thread. A write
+ * error (disk full) is said once; from then on rows are dropped and counted, and store_close()
+ * returns it: tracing goes on.
  *
  * Reader: any number, also while it is written, also by users who cannot write the folder.
  */
@@ -19,43 +19,56 @@
 
 /* Facts of a run; strings may be NULL. */
 struct run_info {
-	const char *version;	/* of peakphase */
-	const char *kernel;	/* uname -r */
-	const char *machine;	/* uname -m */
-	const char *command;	/* what was run or attached to, as text, escaped by views */
-	const char *mode;	/* "run", "attach" */
-	const char *options;	/* JSON object of the options in force */
-	const char *counters;	/* "percpu" (6.2 on), "atomic" (before) */
-	const char *probe;	/* "nop10", "nop5", "nop1": the site that was chosen */
-	uint64_t wall_ns, mono_ns; /* the anchor: CLOCK_REALTIME and CLOCK_MONOTONIC at one instant */
+	const char *version;  /* of peakphase */
+	const char *kernel;   /* uname -r */
+	const char *machine;  /* uname -m */
+	const char *command;  /* what was run or attached to, as text, escaped by views */
+	const char *mode;     /* "run", "attach" */
+	const char *options;  /* JSON object of the options in force */
+	const char *counters; /* "percpu" (6.2 on), "atomic" (before) */
+	const char *probe;    /* "nop10", "nop5", "nop1": the site that was chosen */
+	uint64_t wall_ns,
+	    mono_ns; /* the anchor: CLOCK_REALTIME and CLOCK_MONOTONIC at one instant */
 	uint64_t boot_id_hash;
 	uint32_t page_size, cpus;
-	uint32_t where_every;	/* one fault in so many is sampled; 0: not sampled */
-	bool exact;		/* false: this kernel's counters have an error bound */
+	uint32_t where_every; /* one fault in so many is sampled; 0: not sampled */
+	bool exact;	      /* false: this kernel's counters have an error bound */
 	uint64_t error_per_thread;
 };
 
 struct run_end {
-	bool finished;	/* false: the tracer died, or is still running */
-	bool running;	/* a tracer is still writing (its lock is held) */
+	bool finished; /* false: the tracer died, or is still running */
+	bool running;  /* a tracer is still writing (its lock is held) */
 	uint64_t end_ns;
 	uint64_t losses[PP_LOSS_MAX];
 	uint64_t missed; /* runs of BPF programs that the kernel skipped */
 	struct model_counts counts;
 	int status; /* of the command (run), as wait(2); -1: none */
+	/* Of the recording itself; store_close() fills them in, whatever the caller gives. */
+	int error;	  /* why the writing ended early, -errno; 0: it did not */
+	uint64_t dropped; /* rows given but not written */
 };
 
 struct store;
 
 /* Refuses an existing file (-EEXIST) unless it is empty. Says errors. */
 int store_create(struct store **s, const char *path, const struct run_info *info);
-int store_event(struct store *s, const struct event *ev); /* raw edge, sample or fault */
-int store_process(struct store *s, const struct process *p);	   /* begun, or ended: upsert */
+int store_event(struct store *s, const struct event *ev);    /* raw edge, sample or fault */
+int store_process(struct store *s, const struct process *p); /* begun, or ended: upsert */
 int store_phase(struct store *s, const struct phase *ph);
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t missed);
+/* How the writer did so far; for benchmarks and tests. */
+struct store_times {
+	uint64_t commits, checkpoints;
+	uint64_t commit_max_ns;	    /* longest commit */
+	uint64_t checkpoint_max_ns; /* longest copy of the log into the file */
+	uint64_t behind_max_ns;	    /* largest age of a row when it had become durable */
+};
 /* Writes all, closes. 0, or the first error of the whole life: -ENOSPC, -EIO, … Nulls *s. */
 int store_close(struct store **s, const struct run_end *end);
+/* The same; *times, if not NULL, as it was at the end. */
+int store_close_timed(struct store **s, const struct run_end *end, struct store_times *times);
 /* Rows given but not written, for the message after an error. */
 uint64_t store_dropped(const struct store *s);
 
@@ -88,7 +101,8 @@ int recording_each_sample(struct recording *r, uint64_t mm_id,
 /*
  * A recording without an end (the tracer died) has raw events but not the phases that were open:
  * when !end->finished && !end->running, recording_open() replays the events through the model
- * into a temporary database beside the reader's own connection, so that every reader sees all phases.
+ * into a temporary database beside the reader's own connection, so that every reader sees all
+ * phases.
  */
 
 #endif

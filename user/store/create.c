@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "store/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/say.h"
+#include "store/schema.h"
+
+int create_errno(sqlite3 *db, int rc)
+{
+	int err = sqlite3_system_errno(db);
+
+	switch (rc & 0xff) {
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_READONLY:
+		return -EROFS;
+	case SQLITE_PERM:
+		return -EACCES;
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+		return err > 0 ? -err : -EIO;
+	default:
+		return -EIO;
+	}
+}
+
+static void remedy(int err)
+{
+	switch (-err) {
+	case EEXIST:
+		say_remedy("choose another name with -o, or remove it first");
+		break;
+	case ENOSPC:
+	case EDQUOT:
+		say_remedy("make room, or write the recording elsewhere with -o");
+		break;
+	default:
+		say_remedy("write the recording elsewhere with -o, or run with --no-record");
+	}
+}
+
+static int take_empty(const char *path, int *out)
+{
+	struct stat st;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ret = 0;
+
+	if (fd < 0)
+		return errno == EISDIR ? -EEXIST : -errno;
+	if (fstat(fd, &st))
+		ret = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_size)
+		ret = -EEXIST;
+	if (ret)
+		close(fd);
+	else
+		*out = fd;
+	return ret;
+}
+
+static bool env_id(const char *name, unsigned *id)
+{
+	const char *s = getenv(name);
+	char *end;
+	unsigned long v;
+
+	if (!s || *s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	v = strtoul(s, &end, 10);
+	if (errno || *end || v >= (unsigned)-1)
+		return false;
+	*id = (unsigned)v;
+	return true;
+}
+
+/* Only a file that we made: an empty one found behind a link may be anybody's. */
+static void give_to_invoker(int fd)
+{
+	unsigned uid, gid;
+
+	if (geteuid() || !env_id("SUDO_UID", &uid) || !env_id("SUDO_GID", &gid))
+		return;
+	if (fchown(fd, uid, gid))
+		say_warning("the recording stays root's: %s", strerror(errno));
+}
+
+static int make_file(const char *path, int *out, bool *made)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644), ret;
+
+	*made = fd >= 0;
+	if (fd < 0) {
+		ret = errno == EEXIST ? take_empty(path, &fd) : -errno;
+		if (ret)
+			return ret;
+	} else {
+		give_to_invoker(fd);
+	}
+	/* flock(), because it is apart from the POSIX locks that SQLite takes on the same file. */
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		ret = errno == EWOULDBLOCK ? -EBUSY : -errno;
+		close(fd);
+		return ret;
+	}
+	*out = fd;
+	return 0;
+}
+
+/*
+ * The tables are made in rollback mode: so the file names itself a recording from its first commit
+ * on, whatever becomes of the log beside it.
+ */
+static int fill(sqlite3 *db)
+{
+	int rc = sqlite3_exec(db, "PRAGMA page_size = 4096; PRAGMA cache_size = -2048; BEGIN", NULL,
+			      NULL, NULL);
+
+	if (!rc)
+		rc = schema_create(db);
+	if (!rc)
+		rc = sqlite3_exec(db,
+				  "COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
+				  "PRAGMA wal_autocheckpoint = 0",
+				  NULL, NULL, NULL);
+	return rc;
+}
+
+int create_recording(sqlite3 **dbp, int *lock_fd, const char *path)
+{
+	sqlite3 *db = NULL;
+	char *name;
+	bool made;
+	int ret, rc, fd = -1;
+
+	ret = make_file(path, &fd, &made);
+	if (ret) {
+		say_error("cannot record to %s: %s", path, strerror(-ret));
+		remedy(ret);
+		return ret;
+	}
+	/* A relative name must not be taken for one of SQLite's own (":memory:"). */
+	name = sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
+	rc = name ? sqlite3_open_v2(name, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)
+		  : SQLITE_NOMEM;
+	sqlite3_free(name);
+	if (!rc)
+		rc = fill(db);
+	if (!rc) {
+		*dbp = db;
+		*lock_fd = fd;
+		return 0;
+	}
+	ret = create_errno(db, rc);
+	say_error("cannot record to %s: %s", path, strerror(-ret));
+	remedy(ret);
+	sqlite3_close(db);
+	if (made)
+		unlink(path);
+	close(fd);
+	return ret;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "store/rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/schema.h"
+
+/* Implied phases are those from PH_STARTUP on; the bound on start_win from above spares a scan. */
+#define COVERED "mm_id = ?1 AND start_win BETWEEN ?2 AND ?3 AND end_win <= ?3 AND kind >= 3"
+
+static int prepare_covered(struct rows *r, const char *schema)
+{
+	char sql[256];
+	int rc;
+
+	snprintf(sql, sizeof(sql),
+		 "DELETE FROM %s.phase_where WHERE phase_id IN (SELECT id FROM %s.phases WHERE %s)",
+		 schema, schema, COVERED);
+	rc = sqlite3_prepare_v3(r->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &r->covered_where, NULL);
+	if (rc)
+		return rc;
+	snprintf(sql, sizeof(sql), "DELETE FROM %s.phases WHERE %s", schema, COVERED);
+	return sqlite3_prepare_v3(r->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &r->covered, NULL);
+}
+
+static int open_raw(struct rows *r, const char *schema)
+{
+	int rc = inserter_prepare(&r->edges, r->db, &schema_edges, "INSERT", schema);
+
+	if (!rc)
+		rc = inserter_prepare(&r->bases, r->db, &schema_bases, "INSERT", schema);
+	if (!rc)
+		rc = inserter_prepare(&r->samples, r->db, &schema_samples, "INSERT", schema);
+	if (!rc)
+		rc = inserter_prepare(&r->faults, r->db, &schema_faults, "INSERT", schema);
+	return rc;
+}
+
+int rows_open(struct rows *r, sqlite3 *db, const char *schema)
+{
+	int rc = SQLITE_OK;
+
+	*r = (struct rows){.db = db};
+	if (strcmp(schema, "temp"))
+		rc = open_raw(r, schema);
+	if (!rc)
+		rc = inserter_prepare(&r->processes, db, &schema_processes, "INSERT OR REPLACE",
+				      schema);
+	if (!rc)
+		rc = inserter_prepare(&r->phases, db, &schema_phases, "INSERT OR REPLACE", schema);
+	if (!rc)
+		rc = inserter_prepare(&r->where, db, &schema_phase_where, "INSERT OR REPLACE",
+				      schema);
+	if (!rc)
+		rc = prepare_covered(r, schema);
+	if (rc)
+		rows_close(r);
+	return rc;
+}
+
+void rows_close(struct rows *r)
+{
+	inserter_finalize(&r->edges);
+	inserter_finalize(&r->bases);
+	inserter_finalize(&r->samples);
+	inserter_finalize(&r->faults);
+	inserter_finalize(&r->processes);
+	inserter_finalize(&r->phases);
+	inserter_finalize(&r->where);
+	sqlite3_finalize(r->covered_where);
+	sqlite3_finalize(r->covered);
+	r->covered_where = r->covered = NULL;
+}
+
+static uint32_t edge_groups(enum pp_kind kind)
+{
+	if (kind == PP_MARK || kind == PP_BEGIN || kind == PP_END)
+		return EDGE_GROUP_MARK;
+	return kind == PP_EXIT || kind == PP_EXEC ? EDGE_GROUP_EXIT : 0;
+}
+
+int rows_event(struct rows *r, uint64_t id, const struct event *ev)
+{
+	int64_t key = (int64_t)id;
+	int rc;
+
+	if (ev->kind == PP_SAMPLE)
+		return inserter_row(&r->samples, &key, ev, 0);
+	if (ev->kind == PP_FAULT)
+		return inserter_row(&r->faults, &key, ev, 0);
+	rc = inserter_row(&r->edges, &key, ev, edge_groups(ev->kind));
+	if (!rc && ev->kind == PP_BASE)
+		rc = inserter_row(&r->bases, &key, ev, 0);
+	return rc;
+}
+
+int rows_process(struct rows *r, const struct process *p)
+{
+	int64_t key = (int64_t)p->mm_id;
+
+	return inserter_row(&r->processes, &key, p, 0);
+}
+
+int rows_phase(struct rows *r, const struct phase *ph)
+{
+	int64_t keys[2] = {(int64_t)ph->id, 0};
+	int rc = inserter_row(&r->phases, keys, ph, 0);
+
+	for (uint32_t i = 0; i < ph->nwhere && !rc; i++) {
+		keys[1] = i;
+		rc = inserter_row(&r->where, keys, &ph->where[i], 0);
+	}
+	return rc;
+}
+
+static int run_covered(sqlite3_stmt *st, uint64_t mm_id, uint64_t from_win, uint64_t to_win)
+{
+	int rc = sqlite3_bind_int64(st, 1, (int64_t)mm_id);
+
+	if (!rc)
+		rc = sqlite3_bind_int64(st, 2, (int64_t)from_win);
+	if (!rc)
+		rc = sqlite3_bind_int64(st, 3, (int64_t)to_win);
+	if (rc)
+		return rc;
+	sqlite3_step(st);
+	return sqlite3_reset(st);
+}
+
+int rows_covered(struct rows *r, uint64_t mm_id, uint64_t from_win, uint64_t to_win)
+{
+	int rc = run_covered(r->covered_where, mm_id, from_win, to_win);
+
+	return rc ? rc : run_covered(r->covered, mm_id, from_win, to_win);
+}

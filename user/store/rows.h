@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Rows into tables: the statements that the writer of a recording and the replay of an unfinished
+ * one share. Transactions are the caller's. All return SQLite result codes.
+ */
+#ifndef PEAKPHASE_STORE_ROWS_H
+#define PEAKPHASE_STORE_ROWS_H
+
+#include "model/phase.h"
+#include "store/column.h"
+
+struct rows {
+	sqlite3 *db;
+	struct inserter edges, bases, samples, faults; /* not in temp */
+	struct inserter processes, phases, where;
+	sqlite3_stmt *covered_where, *covered;
+};
+
+/* schema: "main" (all tables) or "temp" (processes and phases only). */
+int rows_open(struct rows *r, sqlite3 *db, const char *schema);
+void rows_close(struct rows *r);
+
+int rows_event(struct rows *r, uint64_t id, const struct event *ev);
+int rows_process(struct rows *r, const struct process *p);
+int rows_phase(struct rows *r, const struct phase *ph);
+int rows_covered(struct rows *r, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
+
+#endif
