@@ -36,6 +36,7 @@ bool answer_encloses(const struct phase *outer, const struct phase *inner)
 struct death {
 	report_phase_fn fn;
 	void *arg;
+	bool found;
 };
 
 static int open_at_death(void *arg, const struct phase *ph)
@@ -44,17 +45,22 @@ static int open_at_death(void *arg, const struct phase *ph)
 
 	if (ph->ended_by != PH_BY_SIGNAL && ph->ended_by != PH_BY_OOM)
 		return 0;
+	d->found = true;
 	return d->fn(d->arg, ph);
 }
 
+/* The exit ends the last window; lost edges leave windows uncounted, then all phases are read. */
 int answer_each_open_at_death(const struct report_source *src, const struct process *p,
 			      report_phase_fn fn, void *arg)
 {
 	struct death d = {.fn = fn, .arg = arg};
+	int err = 0;
 
-	if (!p->windows)
-		return 0;
-	return src->phases_at(src->ctx, p->mm_id, p->windows - 1, open_at_death, &d);
+	if (p->windows)
+		err = src->phases_at(src->ctx, p->mm_id, p->windows - 1, open_at_death, &d);
+	if (!err && !d.found)
+		err = src->each_phase(src->ctx, p->mm_id, open_at_death, &d);
+	return err;
 }
 
 /* Phases come by start: once one starts after the end of what was found, no inner one follows. */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cmd/cmd.h"
+
+#include <string.h>
+
+#include "lib/say.h"
+
+#define NAME_MAX_LEN 32
+#define CLOSE 2 /* edits that a typing error may have made */
+
+/* In the order of `peakphase --help`. */
+const struct command commands[] = {
+    {"report", "which phase set the peak, phase by phase, of a recording", cmd_report},
+};
+const size_t ncommands = sizeof(commands) / sizeof(commands[0]);
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < ncommands; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
+/* Edit distance; one row of the matrix at a time. */
+static unsigned distance(const char *a, const char *b)
+{
+	size_t la = strlen(a), lb = strlen(b);
+	unsigned row[NAME_MAX_LEN + 1], diagonal, above;
+
+	if (la > NAME_MAX_LEN || lb > NAME_MAX_LEN)
+		return NAME_MAX_LEN;
+	for (size_t j = 0; j <= lb; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= la; i++) {
+		diagonal = row[0];
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= lb; j++) {
+			above = row[j];
+			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			diagonal = above;
+		}
+	}
+	return row[lb];
+}
+
+const struct command *command_closest(const char *name)
+{
+	const struct command *best = NULL;
+	unsigned least = CLOSE + 1, d;
+
+	for (size_t i = 0; i < ncommands; i++) {
+		d = distance(name, commands[i].name);
+		/* "rep" for "report": what was typed so far is right. */
+		if (strlen(name) >= 2 && !strncmp(commands[i].name, name, strlen(name)))
+			d = 1;
+		if (d < least && d < strlen(commands[i].name)) {
+			least = d;
+			best = &commands[i];
+		}
+	}
+	return best;
+}
+
+int usage_error(const char *command, const char *reason)
+{
+	if (reason)
+		say_error("%s", reason);
+	say_remedy("peakphase %s --help", command);
+	return STATUS_USAGE;
+}

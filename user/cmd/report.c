@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "cmd/show.h"
+#include "lib/say.h"
+#include "lib/text.h"
+
+#define SUFFIX ".peak"
+
+static const char usage[] =
+    "Usage: peakphase report [options] [RECORDING]\n\n"
+    "Which phase set the memory peak: the answer, then every phase. Without RECORDING: the newest *.peak here.\n\n"
+    "      --json       for programs: docs/json.md\n"
+    "      --members    anonymous, file and shared memory at the peak of each phase\n"
+    "      --no-color   no bold text (also: NO_COLOR in the environment)\n"
+    "  -q, --quiet      errors only on stderr\n"
+    "  -h, --help       this text\n";
+
+static bool is_recording_name(const char *name)
+{
+	size_t len = strlen(name), suffix = strlen(SUFFIX);
+
+	return name[0] != '.' && len > suffix && !strcmp(name + len - suffix, SUFFIX);
+}
+
+static bool newer(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+/* 0, -ENOENT: there is none, -errno. */
+static int newest_recording(char out[static NAME_MAX + 1])
+{
+	struct timespec best = {.tv_sec = -1};
+	const struct dirent *e;
+	DIR *dir = opendir(".");
+	struct stat st;
+
+	if (!dir)
+		return -errno;
+	out[0] = '\0';
+	while ((e = readdir(dir))) {
+		if (!is_recording_name(e->d_name) || stat(e->d_name, &st) || !S_ISREG(st.st_mode))
+			continue;
+		if (!newer(&st.st_mtim, &best))
+			continue;
+		best = st.st_mtim;
+		snprintf(out, NAME_MAX + 1, "%s", e->d_name);
+	}
+	closedir(dir);
+	return out[0] ? 0 : -ENOENT;
+}
+
+static int report_newest(const struct show_options *opt)
+{
+	char name[NAME_MAX + 1], escaped[(NAME_MAX + 1) * TEXT_ESCAPED_MAX];
+	int err = newest_recording(name);
+
+	if (err == -ENOENT) {
+		say_error("no RECORDING was given, and there is no *%s here", SUFFIX);
+		say_remedy("peakphase run -- COMMAND makes one");
+		return STATUS_USAGE;
+	}
+	if (err) {
+		say_error("cannot look for recordings here: %s", strerror(-err));
+		return STATUS_FAILED;
+	}
+	text_escape(escaped, sizeof(escaped), name, strlen(name));
+	say_info("the newest recording here: %s", escaped);
+	return show_recording(name, opt, stdout);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	enum { JSON = 256, MEMBERS, NO_COLOR };
+	static const struct option options[] = {
+	    {"json", no_argument, NULL, JSON},	       {"members", no_argument, NULL, MEMBERS},
+	    {"no-color", no_argument, NULL, NO_COLOR}, {"quiet", no_argument, NULL, 'q'},
+	    {"help", no_argument, NULL, 'h'},	       {0},
+	};
+	struct show_options opt = {0};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
+		switch (c) {
+		case JSON:
+			opt.json = true;
+			break;
+		case MEMBERS:
+			opt.members = true;
+			break;
+		case NO_COLOR:
+			opt.no_color = true;
+			break;
+		case 'q':
+			say_quiet(1);
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return STATUS_DONE;
+		default:
+			return usage_error("report", NULL);
+		}
+	}
+	if (argc - optind > 1)
+		return usage_error("report", "one RECORDING at a time");
+	return optind < argc ? show_recording(argv[optind], &opt, stdout) : report_newest(&opt);
+}

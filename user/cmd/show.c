@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cmd/show.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "lib/say.h"
+#include "lib/text.h"
+#include "store/store.h"
+#include "view/report.h"
+
+/* Both sides promise the same rows in the same order: view/source.h, store/store.h. */
+static int each_process(void *ctx, report_process_fn fn, void *arg)
+{
+	return recording_each_process(ctx, fn, arg);
+}
+
+static int each_phase(void *ctx, uint64_t mm_id, report_phase_fn fn, void *arg)
+{
+	return recording_each_phase(ctx, mm_id, fn, arg);
+}
+
+static int phases_at(void *ctx, uint64_t mm_id, uint64_t win, report_phase_fn fn, void *arg)
+{
+	return recording_phases_at(ctx, mm_id, win, fn, arg);
+}
+
+static struct report_run run_of(const struct recording *r)
+{
+	const struct run_info *info = recording_info(r);
+	const struct run_end *end = recording_end(r);
+	struct report_run run = {
+	    .version = info->version,
+	    .kernel = info->kernel,
+	    .machine = info->machine,
+	    .mode = info->mode,
+	    .command = info->command,
+	    .counters = info->counters,
+	    .probe = info->probe,
+	    .wall_ns = info->wall_ns,
+	    .mono_ns = info->mono_ns,
+	    .end_ns = end->end_ns,
+	    .error_per_thread = info->error_per_thread,
+	    .where_every = info->where_every,
+	    .exact = info->exact,
+	    .finished = end->finished,
+	    .running = end->running,
+	    .missed = end->missed,
+	    .counts = end->counts,
+	};
+
+	memcpy(run.losses, end->losses, sizeof(run.losses));
+	return run;
+}
+
+static struct report_style style_of(const struct show_options *opt, FILE *f)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	bool tty = isatty(fileno(f));
+	struct winsize size;
+
+	return (struct report_style){
+	    .ascii = !text_utf8_locale(),
+	    .color =
+		tty && !opt->no_color && !(no_color && *no_color) && term && strcmp(term, "dumb"),
+	    .members = opt->members,
+	    .width = tty && !ioctl(fileno(f), TIOCGWINSZ, &size) ? size.ws_col : 0,
+	};
+}
+
+/* The store says its own errors; what is left is the output. */
+static int status_of(int err, FILE *f)
+{
+	if (!err || err == -EPIPE || err == -ENODATA)
+		return STATUS_DONE;
+	if (ferror(f)) {
+		say_error("cannot write the report: %s", strerror(-err));
+		clearerr(f);
+	} else {
+		say_error("cannot read the recording to its end: %s", strerror(-err));
+	}
+	return STATUS_FAILED;
+}
+
+int show_recording(const char *path, const struct show_options *opt, FILE *f)
+{
+	struct report_style style = style_of(opt, f);
+	struct report_run run;
+	struct recording *r;
+	int err = recording_open(&r, path);
+
+	if (err)
+		return STATUS_FAILED;
+	run = run_of(r);
+
+	struct report_source src = {r, &run, each_process, each_phase, phases_at};
+
+	err = opt->json ? report_json(&src, f) : report_text(&src, &style, f);
+	recording_close(&r);
+	return status_of(err, f);
+}
