@@ -22,8 +22,8 @@ static int help(void)
 {
 	printf(
 	    "peakphase: which phase of the program set the memory peak?\n\nUsage: peakphase COMMAND [options]\n\n");
-	for (size_t i = 0; i < ncommands; i++)
-		printf("  %-8s  %s\n", commands[i].name, commands[i].summary);
+	for (size_t i = 0; i < nsubcommands; i++)
+		printf("  %-8s  %s\n", subcommands[i].name, subcommands[i].summary);
 	printf(
 	    "\n  peakphase COMMAND --help   options of a command\n  peakphase --version\n\nExit status: 0 done, 1 failed, 2 usage, 3 cannot trace here.\n");
 	return flush_stdout();
@@ -31,7 +31,7 @@ static int help(void)
 
 static int unknown(const char *name)
 {
-	const struct command *close = command_closest(name);
+	const struct subcommand *close = subcommand_closest(name);
 	char escaped[256];
 
 	text_escape(escaped, sizeof(escaped), name, strlen(name));
@@ -45,7 +45,7 @@ static int unknown(const char *name)
 
 static int run_command(const char *name, int argc, char **argv)
 {
-	const struct command *c = command_find(name);
+	const struct subcommand *c = subcommand_find(name);
 	int status, flushed;
 
 	if (!c)

@@ -17,15 +17,17 @@ enum status {
 	/* `run` passes its command's own status on, 128 + N for signal N */
 };
 
-struct command {
+struct subcommand {
 	const char *name;
 	const char *summary; /* one line, lower case, no full stop */
 	int (*run)(int argc, char **argv);
 };
 
-extern const struct command commands[];
-extern const size_t ncommands;
+extern const struct subcommand subcommands[];
+extern const size_t nsubcommands;
 
+int cmd_run(int argc, char **argv);
+int cmd_attach(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 
 /*
@@ -35,7 +37,7 @@ int cmd_report(int argc, char **argv);
 int usage_error(const char *command, const char *reason);
 
 /* Command with that name; NULL: none. The closest name for a mistyped one; NULL: none is close. */
-const struct command *command_find(const char *name);
-const struct command *command_closest(const char *name);
+const struct subcommand *subcommand_find(const char *name);
+const struct subcommand *subcommand_closest(const char *name);
 
 #endif

@@ -9,16 +9,18 @@
 #define CLOSE 2 /* edits that a typing error may have made */
 
 /* In the order of `peakphase --help`. */
-const struct command commands[] = {
+const struct subcommand subcommands[] = {
+    {"run", "trace a command from its first instruction", cmd_run},
+    {"attach", "trace processes that run already", cmd_attach},
     {"report", "which phase set the peak, phase by phase, of a recording", cmd_report},
 };
-const size_t ncommands = sizeof(commands) / sizeof(commands[0]);
+const size_t nsubcommands = sizeof(subcommands) / sizeof(subcommands[0]);
 
-const struct command *command_find(const char *name)
+const struct subcommand *subcommand_find(const char *name)
 {
-	for (size_t i = 0; i < ncommands; i++)
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
+	for (size_t i = 0; i < nsubcommands; i++)
+		if (!strcmp(subcommands[i].name, name))
+			return &subcommands[i];
 	return NULL;
 }
 
@@ -51,19 +53,19 @@ static unsigned distance(const char *a, const char *b)
 	return row[lb];
 }
 
-const struct command *command_closest(const char *name)
+const struct subcommand *subcommand_closest(const char *name)
 {
-	const struct command *best = NULL;
+	const struct subcommand *best = NULL;
 	unsigned least = CLOSE + 1, d;
 
-	for (size_t i = 0; i < ncommands; i++) {
-		d = distance(name, commands[i].name);
+	for (size_t i = 0; i < nsubcommands; i++) {
+		d = distance(name, subcommands[i].name);
 		/* "rep" for "report": what was typed so far is right. */
-		if (strlen(name) >= 2 && !strncmp(commands[i].name, name, strlen(name)))
+		if (strlen(name) >= 2 && !strncmp(subcommands[i].name, name, strlen(name)))
 			d = 1;
-		if (d < least && d < strlen(commands[i].name)) {
+		if (d < least && d < strlen(subcommands[i].name)) {
 			least = d;
-			best = &commands[i];
+			best = &subcommands[i];
 		}
 	}
 	return best;

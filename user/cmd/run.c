@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* peakphase run: traces a command from its first instruction; exits with its status. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/show.h"
+#include "cmd/trace.h"
+#include "lib/say.h"
+#include "source/command.h"
+#include "source/find.h"
+
+/* How often the rings are looked at: what is urgent wakes us before. */
+#define POLL_MS 25
+
+static const char HELP[] =
+    "usage: peakphase run [options] -- COMMAND [ARG...]\n"
+    "\n"
+    "Traces a command from its first instruction and prints a line for each phase as it ends.\n"
+    "Exits with the command's own status, 128+N for signal N.\n"
+    "\n"
+    "  -o, --output FILE      write the recording to FILE (default: COMMAND-TIME.peak)\n"
+    "      --no-record        make no recording\n"
+    "  -q, --quiet            print no lines\n"
+    "  -u, --user USER        run the command as USER, a name or a number\n"
+    "      --where[=N]        sample one page fault in N (64): which mappings a phase grew in\n"
+    "      --no-follow        trace the command alone, not the processes that it starts\n"
+    "  -d, --duration TIME    stop tracing after TIME (30, 1.5, 200ms, 2m); the command goes on\n"
+    "      --json             print the report as JSON to stdout at the end\n"
+    "      --ring-edges SIZE  room for marks that wait to be read (16M)\n"
+    "      --ring-samples SIZE  the same for the timeline (1M)\n"
+    "      --processes N      processes that can be traced at once (4096)\n"
+    "  -h, --help             this text\n"
+    "\n"
+    "  peakphase run -- python3 pipeline.py\n"
+    "  peakphase run -q --json -o etl.peak -- ./etl input.csv > report.json\n";
+
+static int probe(void *ctx, const char *path)
+{
+	session_probe(ctx, path);
+	return 0;
+}
+
+static int follow(struct trace *t, struct command *c)
+{
+	struct pollfd fds[] = {
+	    {.fd = command_pidfd(c), .events = POLLIN},
+	    {.fd = command_signal_fd(c), .events = POLLIN},
+	    {.fd = session_fd(trace_session(t)), .events = POLLIN},
+	};
+	int err = 0;
+
+	while (!err && !trace_over(t)) {
+		if (poll(fds, 3, POLL_MS) < 0 && errno != EINTR)
+			return -errno;
+		if (fds[1].revents)
+			command_handle_signals(c);
+		err = trace_poll(t, 0);
+		if (fds[0].revents)
+			break;
+	}
+	return err;
+}
+
+/* The tracing is over; the command is not. */
+static void wait_for(struct command *c)
+{
+	struct pollfd fds[] = {
+	    {.fd = command_pidfd(c), .events = POLLIN},
+	    {.fd = command_signal_fd(c), .events = POLLIN},
+	};
+
+	while (!fds[0].revents) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (fds[1].revents)
+			command_handle_signals(c);
+	}
+}
+
+/* Command and arguments as one line, for people. */
+static char *command_text(char *const *argv)
+{
+	size_t len = 1;
+	char *s;
+
+	for (int i = 0; argv[i]; i++)
+		len += strlen(argv[i]) + 1;
+	s = calloc(1, len);
+	for (int i = 0; s && argv[i]; i++) {
+		if (i)
+			strcat(s, " ");
+		strcat(s, argv[i]);
+	}
+	return s;
+}
+
+static int trace_command(const struct trace_options *opt, struct command *c, char *const *argv,
+			 const char *text)
+{
+	struct find_env env;
+	struct trace *t;
+	int err, status = -1, code;
+	char path[512];
+
+	err = trace_open(&t, opt, TRACE_RUN, text);
+	if (err)
+		return trace_status(err);
+	find_env_get(&env);
+	find_for_command(argv, &env, probe, trace_session(t));
+	err = session_watch(trace_session(t), command_pid(c));
+	if (!err)
+		err = trace_begin(t);
+	if (err) {
+		trace_drop(&t);
+		return STATUS_FAILED;
+	}
+	err = command_start(c, &code);
+	if (err) {
+		trace_discard(&t);
+		return code;
+	}
+	err = follow(t, c);
+	snprintf(path, sizeof(path), "%s", trace_path(t));
+	if (trace_over(t)) {
+		int end = trace_end(&t, -1);
+
+		err = err ? err : end;
+		wait_for(c);
+		command_reap(c, &status);
+	} else {
+		int end;
+
+		command_reap(c, &status);
+		end = trace_end(&t, status);
+		err = err ? err : end;
+	}
+	if (opt->json && !err)
+		err = show_recording(path, &(struct show_options){.json = true}, stdout);
+	code = command_exit_status(status);
+	return code ? code : err ? STATUS_FAILED : 0;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct command_options co = {0};
+	struct command_inherit inherit;
+	struct trace_options opt;
+	struct command *c;
+	char *text;
+	int ret;
+
+	command_inherit_save(&inherit);
+	if (trace_parse(&opt, TRACE_RUN, argc, argv))
+		return STATUS_USAGE;
+	if (opt.help) {
+		fputs(HELP, stdout);
+		return 0;
+	}
+	if (opt.first_arg >= argc) {
+		say_error("run: no command given");
+		say_remedy("peakphase run -- COMMAND [ARG...]");
+		return STATUS_USAGE;
+	}
+	co.argv = argv + opt.first_arg;
+	co.user = opt.user;
+	co.inherit = &inherit;
+	ret = command_spawn(&c, &co);
+	if (ret)
+		return ret == -EINVAL ? STATUS_USAGE : STATUS_FAILED;
+	text = command_text(co.argv);
+	if (!text || command_signal_setup(c))
+		ret = STATUS_FAILED;
+	else
+		ret = trace_command(&opt, c, co.argv, text);
+	free(text);
+	command_free(&c);
+	return ret;
+}

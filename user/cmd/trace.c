@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cmd/trace.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/say.h"
+#include "lib/text.h"
+#include "model/model.h"
+#include "source/find.h"
+#include "source/privilege.h"
+#include "store/store.h"
+#include "view/best.h"
+#include "view/feed.h"
+#include "view/line.h"
+
+#define SECOND 1000000000ull
+/* After an exec the program's libraries are mapped within moments: looked at again until then. */
+#define LOOKS 4
+#define LOOK_EVERY_NS 30000000ull
+#define LOOKING_MAX 256
+
+/* A process whose files are looked at for markers. */
+struct looking {
+	pid_t pid;
+	unsigned int left;
+	uint64_t next_ns;
+};
+
+struct trace {
+	struct trace_options opt;
+	enum trace_mode mode;
+	char *command;
+	char path[512];
+	struct session *session;
+	struct model *model;
+	struct store *store;
+	struct feed *feed;
+	unsigned int line_flags;
+	unsigned int live, seen;
+	uint64_t began_ns, losses_ns;
+	struct best best;
+	struct looking looking[LOOKING_MAX];
+	unsigned int nlooking;
+};
+
+static uint64_t mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+}
+
+static void on_process_begun(void *ctx, const struct process *p)
+{
+	struct trace *t = ctx;
+
+	t->live++;
+	t->seen++;
+	if (t->seen > 1)
+		t->line_flags |= LINE_PID;
+	if (t->store)
+		store_process(t->store, p);
+}
+
+static void on_process_ended(void *ctx, const struct process *p)
+{
+	struct trace *t = ctx;
+
+	t->live--;
+	if (t->store)
+		store_process(t->store, p);
+}
+
+static void on_phase(void *ctx, const struct process *p, const struct phase *ph)
+{
+	struct trace *t = ctx;
+	char line[LINE_TEXT_MAX];
+
+	best_phase(&t->best, p, ph);
+	if (t->feed)
+		feed_line(t->feed, line, line_format(line, p, ph, t->line_flags));
+	if (t->store)
+		store_phase(t->store, ph);
+}
+
+static void on_covered(void *ctx, uint64_t mm_id, uint64_t from_win, uint64_t to_win)
+{
+	struct trace *t = ctx;
+
+	if (t->store)
+		store_covered(t->store, mm_id, from_win, to_win);
+}
+
+static void look_at(struct trace *t, pid_t pid)
+{
+	if (t->nlooking < LOOKING_MAX)
+		t->looking[t->nlooking++] = (struct looking){.pid = pid, .left = LOOKS};
+}
+
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct trace *t = ctx;
+
+	if (t->store)
+		store_event(t->store, ev);
+	if (ev->kind == PP_BASE && ev->edge.reason == PP_BY_EXEC)
+		look_at(t, (pid_t)ev->pid);
+	return model_feed(t->model, ev);
+}
+
+static int found(void *ctx, const char *path)
+{
+	session_probe(ctx, path);
+	return 0;
+}
+
+static void look_for_markers(struct trace *t)
+{
+	uint64_t now = t->nlooking ? mono_ns() : 0;
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < t->nlooking; i++) {
+		struct looking *l = &t->looking[i];
+
+		if (now >= l->next_ns) {
+			if (find_in_process("/proc", l->pid, found, t->session))
+				continue; /* gone */
+			l->next_ns = now + LOOK_EVERY_NS;
+			l->left--;
+		}
+		if (l->left)
+			t->looking[kept++] = *l;
+	}
+	t->nlooking = kept;
+}
+
+int trace_open(struct trace **out, const struct trace_options *opt, enum trace_mode mode,
+	       const char *command)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	struct session_options so = {
+	    .ring_edges = opt->ring_edges,
+	    .ring_samples = opt->ring_samples,
+	    .mms = opt->mms,
+	    .where_every = opt->where_every,
+	    .no_follow = opt->no_follow,
+	    .event = on_event,
+	    .ctx = t,
+	};
+	char missing[256];
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->opt = *opt;
+	t->mode = mode;
+	t->command = strdup(command);
+	if (!t->command) {
+		free(t);
+		return -ENOMEM;
+	}
+	if (privilege_missing(PRIVILEGE_TRACE | PRIVILEGE_UPROBE, missing, sizeof(missing)) > 0) {
+		struct privilege p;
+
+		say_error("not allowed to trace: missing %s", missing);
+		if (!privilege_get(&p))
+			say_remedy("%s", privilege_remedy(&p));
+		err = -EPERM;
+	} else {
+		err = session_open(&t->session, &so);
+	}
+	if (err)
+		trace_drop(&t);
+	else
+		*out = t;
+	return err;
+}
+
+struct session *trace_session(struct trace *t)
+{
+	return t->session;
+}
+
+/* COMMAND-YYYYMMDD-HHMMSS.peak, of what is a plain character in any shell. */
+static void name_recording(struct trace *t)
+{
+	const char *base = strrchr(t->command, '/');
+	char name[40], stamp[32];
+	time_t now = time(NULL);
+	size_t n = 0;
+	struct tm tm;
+
+	base = base ? base + 1 : t->command;
+	for (; *base && *base != ' ' && n + 1 < sizeof(name); base++)
+		name[n++] = (*base >= 'a' && *base <= 'z') || (*base >= 'A' && *base <= 'Z') ||
+				    (*base >= '0' && *base <= '9') || *base == '.' || *base == '_'
+				? *base
+				: '-';
+	name[n] = '\0';
+	localtime_r(&now, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	snprintf(t->path, sizeof(t->path), "%s%s-%s.peak", *name == '-' ? "run" : "", name, stamp);
+}
+
+static uint64_t boot_id_hash(void)
+{
+	char id[64] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
+
+	if (f) {
+		if (!fgets(id, sizeof(id), f))
+			id[0] = '\0';
+		fclose(f);
+	}
+	for (const char *s = id; *s && *s != '\n'; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
+	return h;
+}
+
+static int open_recording(struct trace *t)
+{
+	const struct session_facts *f = session_facts(t->session);
+	struct timespec wall, mono;
+	char options[160];
+	struct utsname u;
+	struct run_info info = {
+	    .version = PEAKPHASE_VERSION,
+	    .command = t->command,
+	    .mode = t->mode == TRACE_RUN ? "run" : "attach",
+	    .options = options,
+	    .counters = f->counters == SESSION_COUNTERS_PERCPU ? "percpu" : "atomic",
+	    .probe = f->site,
+	    .boot_id_hash = boot_id_hash(),
+	    .page_size = f->page_size,
+	    .cpus = f->cpus,
+	    .where_every = t->opt.where_every,
+	    .exact = f->error_per_thread == 0,
+	    .error_per_thread = f->error_per_thread,
+	};
+
+	snprintf(options, sizeof(options),
+		 "{\"where_every\":%u,\"follow\":%s,\"duration_ns\":%llu}", t->opt.where_every,
+		 t->opt.no_follow ? "false" : "true", (unsigned long long)t->opt.duration_ns);
+	uname(&u);
+	info.kernel = u.release;
+	info.machine = u.machine;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	info.wall_ns = (uint64_t)wall.tv_sec * SECOND + (uint64_t)wall.tv_nsec;
+	info.mono_ns = (uint64_t)mono.tv_sec * SECOND + (uint64_t)mono.tv_nsec;
+	return store_create(&t->store, t->path, &info);
+}
+
+int trace_begin(struct trace *t)
+{
+	struct model_sink sink = {
+	    .ctx = t,
+	    .process_begun = on_process_begun,
+	    .phase_ended = on_phase,
+	    .implied_covered = on_covered,
+	    .process_ended = on_process_ended,
+	};
+	struct model_options mo = {
+	    .error_per_thread = session_facts(t->session)->error_per_thread,
+	};
+	char shown[600];
+	int err;
+
+	if (t->opt.output)
+		snprintf(t->path, sizeof(t->path), "%s", t->opt.output);
+	else
+		name_recording(t);
+	err =
+	    privilege_drop(PRIVILEGE_TRACE | PRIVILEGE_UPROBE | PRIVILEGE_LOOK | PRIVILEGE_SIGNAL |
+			   (t->opt.no_record ? 0 : privilege_for_file(t->path)));
+	if (err)
+		say_warning("could not give up privileges: %s", strerror(-err));
+	t->model = model_new(&mo, &sink);
+	if (!t->model)
+		return -ENOMEM;
+	err = t->opt.no_record ? 0 : open_recording(t);
+	if (err)
+		return err;
+	if (!t->opt.quiet)
+		t->feed = feed_open(STDERR_FILENO);
+	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		t->line_flags |= LINE_ASCII;
+	t->began_ns = mono_ns();
+	if (t->store && !t->opt.output) {
+		text_escape(shown, sizeof(shown), t->path, strlen(t->path));
+		say_info("recording to %s", shown);
+	}
+	return 0;
+}
+
+static void record_losses(struct trace *t)
+{
+	uint64_t now = mono_ns(), lost[PP_LOSS_MAX], missed;
+
+	if (!t->store || now - t->losses_ns < SECOND)
+		return;
+	t->losses_ns = now;
+	session_losses(t->session, lost, &missed);
+	store_losses(t->store, lost, missed);
+}
+
+int trace_poll(struct trace *t, int timeout_ms)
+{
+	int err = session_poll(t->session, timeout_ms);
+
+	if (err)
+		return err;
+	look_for_markers(t);
+	record_losses(t);
+	return 0;
+}
+
+unsigned int trace_live(const struct trace *t)
+{
+	return t->live;
+}
+
+unsigned int trace_seen(const struct trace *t)
+{
+	return t->seen;
+}
+
+bool trace_over(const struct trace *t)
+{
+	return t->opt.duration_ns && mono_ns() - t->began_ns >= t->opt.duration_ns;
+}
+
+static int close_recording(struct trace *t, const struct run_end *end)
+{
+	char shown[600];
+	uint64_t dropped = store_dropped(t->store);
+	int err = store_close(&t->store, end);
+
+	text_escape(shown, sizeof(shown), t->path, strlen(t->path));
+	if (err)
+		say_error("the recording %s is incomplete: %s (%llu rows are missing)", shown,
+			  strerror(-err), (unsigned long long)dropped);
+	else if (!t->opt.quiet)
+		say_info("peakphase report %s", shown);
+	return err;
+}
+
+static void say_answer(const struct trace *t)
+{
+	char text[BEST_TEXT_MAX];
+
+	if (!t->best.any || t->opt.quiet)
+		return;
+	best_format(&t->best, text, t->line_flags);
+	say_info("%s", text);
+}
+
+static void say_losses(const struct run_end *end)
+{
+	static const char *const what[PP_LOSS_MAX] = {
+	    [PP_LOSS_EDGES] =
+		"marks or ends were lost on a full ring; peaks hold over the gap (--ring-edges)",
+	    [PP_LOSS_SAMPLES] =
+		"points of the timeline were lost; peaks are not touched (--ring-samples)",
+	    [PP_LOSS_FAULTS] = "fault samples were lost; the shares of --where rest on the others",
+	    [PP_LOSS_MMS] = "processes were not traced: too many at once (--processes)",
+	    [PP_LOSS_GROWTH] = "pages of growth could not be booked on their thread",
+	    [PP_LOSS_MARKS] = "marks could not be read",
+	};
+
+	for (int i = 0; i < PP_LOSS_MAX; i++)
+		if (end->losses[i])
+			say_warning("%llu %s", (unsigned long long)end->losses[i], what[i]);
+	if (end->missed)
+		say_warning(
+		    "%llu events were passed over by the kernel while it handled another one",
+		    (unsigned long long)end->missed);
+}
+
+int trace_end(struct trace **tp, int status)
+{
+	struct trace *t = *tp;
+	struct run_end end = {.finished = true, .status = status};
+	uint64_t dropped;
+	int err;
+
+	err = session_poll(t->session, 0);
+	end.end_ns = mono_ns();
+	session_losses(t->session, end.losses, &end.missed);
+	if (!err)
+		err = model_finish(t->model, end.end_ns);
+	end.counts = *model_counts(t->model);
+	dropped = feed_close(&t->feed, 2000);
+	if (dropped)
+		say_warning("%llu lines were not shown: nobody read them in time",
+			    (unsigned long long)dropped);
+	say_answer(t);
+	say_losses(&end);
+	if (t->store) {
+		int store_err = close_recording(t, &end);
+
+		err = err ? err : store_err;
+	}
+	trace_drop(&t);
+	*tp = NULL;
+	return err;
+}
+
+void trace_drop(struct trace **tp)
+{
+	struct trace *t = *tp;
+
+	if (!t)
+		return;
+	feed_close(&t->feed, 0);
+	if (t->store)
+		store_close(&t->store, &(struct run_end){.finished = false, .status = -1});
+	session_close(&t->session);
+	model_free(&t->model);
+	free(t->command);
+	free(t);
+	*tp = NULL;
+}
+
+void trace_discard(struct trace **tp)
+{
+	struct trace *t = *tp;
+	char path[sizeof(t->path)] = "";
+
+	if (t && t->store)
+		memcpy(path, t->path, sizeof(path));
+	trace_drop(tp);
+	if (path[0])
+		unlink(path);
+}
+
+const char *trace_path(const struct trace *t)
+{
+	return t->path;
+}
+
+int trace_status(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -ENOTSUP || err == -ESRCH ? 3 : 1;
+}

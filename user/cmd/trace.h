@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What `run` and `attach` have in common: options, and the wiring of a live session with model,
+ * recording and lines. One thread.
+ */
+#ifndef PEAKPHASE_CMD_TRACE_H
+#define PEAKPHASE_CMD_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "source/session.h"
+
+#define TRACE_PIDS_MAX 1024
+
+struct trace_options {
+	const char *output; /* NULL: a name made of command and time */
+	bool no_record, quiet, json, no_follow;
+	uint32_t where_every; /* 0: off */
+	uint64_t duration_ns; /* 0: until the end */
+	uint32_t ring_edges, ring_samples, mms;
+	const char *user;	   /* run */
+	pid_t pid[TRACE_PIDS_MAX]; /* attach */
+	unsigned int npids;
+	int first_arg; /* index in argv of the command */
+	bool help;
+};
+
+enum trace_mode { TRACE_RUN, TRACE_ATTACH };
+
+/* 0; -EINVAL: said, with the remedy. */
+int trace_parse(struct trace_options *opt, enum trace_mode mode, int argc, char **argv);
+
+struct trace;
+
+/*
+ * Opens the session. -EPERM, -ENOTSUP and so on: cannot trace here (said). Nothing is recorded
+ * before trace_begin().
+ */
+int trace_open(struct trace **t, const struct trace_options *opt, enum trace_mode mode,
+	       const char *command);
+struct session *trace_session(struct trace *t);
+/*
+ * Everything is set up: gives up what privileges are no longer needed, makes the recording and the
+ * lines. Makes threads: to be called after signals were blocked. Says errors.
+ */
+int trace_begin(struct trace *t);
+
+/* One round: waits up to timeout_ms, hands everything on, looks for new markers. 0 or -errno. */
+int trace_poll(struct trace *t, int timeout_ms);
+/* Processes that are traced and have not ended. */
+unsigned int trace_live(const struct trace *t);
+/* Processes that were ever traced. */
+unsigned int trace_seen(const struct trace *t);
+/* The duration asked for is over. */
+bool trace_over(const struct trace *t);
+
+/*
+ * Ends the tracing: what is open is closed as it stands, the recording is finished, the answer
+ * printed. status: of the command as wait(2) gives it, -1 without one. 0, or the first error of
+ * the recording. Nulls *t.
+ */
+int trace_end(struct trace **t, int status);
+/* Frees without an end; what was recorded stays. */
+void trace_drop(struct trace **t);
+/* The same; nothing was traced, so the recording that trace_begin() made is removed. */
+void trace_discard(struct trace **t);
+/* Where the recording is; valid until the end. */
+const char *trace_path(const struct trace *t);
+
+/* Exit status for an error of trace_open(): 3 cannot trace here, else 1. */
+int trace_status(int err);
+
+#endif
