@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * liblogrss.so: the four functions of log_rss.h for languages that cannot include it. Needs no
+ * other library, so that one file serves every libc.
+ */
+#define PEAKPHASE_API __attribute__((visibility("default")))
+#include <peakphase/log_rss.h>

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Build backend (PEP 517) of the package peakphase.
+
+A wheel holds the package and liblogrss.so, compiled here by the C compiler ($CC, cc, gcc, clang)
+from the sources of the repository. Without a compiler the wheel is one of pure Python: it looks
+for an installed liblogrss.so.1 at run time, and does nothing where there is none.
+"""
+
+import base64
+import hashlib
+import io
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import zipfile
+
+NAME = "peakphase"
+VERSION = "0.1.0"
+HERE = os.path.dirname(os.path.abspath(__file__))
+METADATA = f"""Metadata-Version: 2.1
+Name: {NAME}
+Version: {VERSION}
+Summary: Mark the phases of a program for peakphase, which says which of them set the memory peak
+License: GPL-2.0-only OR BSD-2-Clause
+Requires-Python: >=3.8
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Typing :: Typed
+"""
+# path in an sdist → path in the repository
+C_SOURCES = {
+    "csrc/logrss.c": "../logrss.c",
+    "csrc/peakphase/log_rss.h": "../../../include/peakphase/log_rss.h",
+}
+LIBRARY_FLAGS = ["-O2", "-fPIC", "-shared", "-nostdlib", "-Wl,-soname,liblogrss.so.1"]
+
+
+def _c_source(name):
+    shipped = os.path.join(HERE, name)
+    return shipped if os.path.exists(shipped) else os.path.join(HERE, C_SOURCES[name])
+
+
+def _package_files():
+    package = os.path.join(HERE, NAME)
+    return [
+        (f"{NAME}/{name}", os.path.join(package, name))
+        for name in sorted(os.listdir(package))
+        if name.endswith((".py", ".typed"))
+    ]
+
+
+def _compile_library(directory):
+    """Path of a fresh liblogrss.so in directory, or None where nothing here can compile it."""
+    include = os.path.dirname(os.path.dirname(_c_source("csrc/peakphase/log_rss.h")))
+    out = os.path.join(directory, "liblogrss.so")
+    compilers = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
+    for compiler in compilers:
+        command = shlex.split(compiler) + LIBRARY_FLAGS
+        command += ["-I", include, _c_source("csrc/logrss.c"), "-o", out]
+        try:
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            return out
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"{NAME}: {compiler}: {error}", file=sys.stderr)
+    print(f"{NAME}: liblogrss.so not built: markers need an installed one", file=sys.stderr)
+    return None
+
+
+def _add(wheel, record, name, data, mode=0o644):
+    info = zipfile.ZipInfo(name)  # a fixed date: equal sources make equal wheels
+    info.external_attr = (0o100000 | mode) << 16
+    info.compress_type = zipfile.ZIP_DEFLATED
+    wheel.writestr(info, data)
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    record.append(f"{name},sha256={digest},{len(data)}\n")
+
+
+def _read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    info = f"{NAME}-{VERSION}.dist-info"
+    record = []
+    with tempfile.TemporaryDirectory() as scratch:
+        library = _compile_library(scratch)
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        tag = f"py3-none-{platform if library else 'any'}"
+        filename = f"{NAME}-{VERSION}-{tag}.whl"
+        wheel_text = (
+            f"Wheel-Version: 1.0\nGenerator: {NAME}_build\n"
+            f"Root-Is-Purelib: {'false' if library else 'true'}\nTag: {tag}\n"
+        )
+        with zipfile.ZipFile(os.path.join(wheel_directory, filename), "w") as wheel:
+            for name, path in _package_files():
+                _add(wheel, record, name, _read(path))
+            if library:
+                _add(wheel, record, f"{NAME}/liblogrss.so", _read(library), 0o755)
+            _add(wheel, record, f"{info}/METADATA", METADATA.encode())
+            _add(wheel, record, f"{info}/WHEEL", wheel_text.encode())
+            record.append(f"{info}/RECORD,,\n")
+            wheel.writestr(f"{info}/RECORD", "".join(record))
+    return filename
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    root = f"{NAME}-{VERSION}"
+    filename = f"{root}.tar.gz"
+    files = _package_files()
+    files += [(name, os.path.join(HERE, name)) for name in ("pyproject.toml", "peakphase_build.py")]
+    files += [(name, _c_source(name)) for name in C_SOURCES]
+    with tarfile.open(os.path.join(sdist_directory, filename), "w:gz") as archive:
+        for name, path in files:
+            archive.add(path, f"{root}/{name}", recursive=False)
+        metadata = tarfile.TarInfo(f"{root}/PKG-INFO")
+        metadata.size = len(METADATA.encode())
+        archive.addfile(metadata, io.BytesIO(METADATA.encode()))
+    return filename
