@@ -98,7 +98,7 @@ reap() {
 # peak_run [OPTIONS...] -- COMMAND...: traces it; recording in $R, output in $OUT and $ERR.
 # Returns the tracer's status, which is the command's.
 peak_run() {
-	rm -f "$R" "$R-wal" "$R-shm"
+	rm -f "$R" "$R-wal" "$R-shm" "$T/report.json"
 	timeout -k 5 $((60 * SLOW)) "$PP" run -o "$R" "$@" >"$OUT" 2>"$ERR"
 }
 
@@ -143,7 +143,7 @@ report_json() {
 
 # q EXPRESSION: a Python expression over the report that must hold (tests/lib/q.py).
 q() {
-	[ -e "$T/report.json" ] && [ "$T/report.json" -nt "$R" ] || report_json
+	if [ ! -e "$T/report.json" ]; then report_json; fi
 	"$PYTHON" "$ROOT/tests/lib/q.py" "$T/report.json" "$@"
 }
 
@@ -159,3 +159,35 @@ truth_c() { truth $C_TOLERANCE; }
 truth_py() { truth; }
 
 sql() { "$PYTHON" "$ROOT/tests/lib/sql.py" "$@"; }
+
+# children PID: its children's pids. Not from /proc/PID/task/…/children, which few kernels have.
+children() {
+	local f stat
+	for f in /proc/[0-9]*/stat; do
+		read -r stat <"$f" 2>/dev/null || continue
+		set -- "$1" ${stat##*) }
+		if [ "$3" = "$1" ]; then
+			f=${f#/proc/}
+			printf '%s\n' "${f%/stat}"
+		fi
+	done
+}
+
+# The command that `run` started.
+child_of() { children "$1" | head -n 1; }
+
+scaled() { echo $(($1 * SCALE / 100 > 0 ? $1 * SCALE / 100 : 1)); }
+
+# refute COMMAND...: it must fail. (`! COMMAND` fails no test: set -e passes over it.)
+refute() {
+	if "$@"; then fail "should not succeed: $*"; fi
+}
+
+# status_of COMMAND...: its status in STATUS, output in $T/said (both streams).
+status_of() {
+	STATUS=0
+	"$@" >"$T/said" 2>&1 || STATUS=$?
+}
+
+# as_nobody COMMAND...: as another user, without capabilities, whatever lies in the way to the binary.
+as_nobody() { "$PYTHON" "$ROOT/tests/lib/as_nobody.py" "$@"; }

@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Labels are any bytes from a program that may be hostile.
+
+load helpers
+
+# check_labels FILE: the workload's lines against the report, the recording, the text.
+check_labels() {
+	report_json
+	"$PP" report "$R" >"$T/text"
+	"$PYTHON" "$ROOT/tests/lib/labels.py" "$OUT" "$T/report.json" "$R" "$T/text" "$ERR"
+}
+
+@test "labels of every kind from C: bytes round-trip, one line per row, bad pointers said" {
+	printf 'cold page' >"$T/cold"
+	peak_run -- "$W/labels" "$T/cold"
+	grep -q 'hex=7374696c6c2068657265' "$OUT"
+	check_labels
+	q 'r["losses"].get("marks", 0) == 0' 'proc()["exit"]["status"] == 0'
+}
+
+@test "labels of every kind from Python" {
+	peak_run -- "$PYTHON" "$PYW/labels.py"
+	check_labels
+}
+
+@test "no terminal escape and no control character reaches the terminal" {
+	printf 'cold page' >"$T/cold"
+	peak_run -- "$W/labels" "$T/cold"
+	"$PP" report "$R" >"$T/text" 2>>"$ERR"
+	# All that is not a newline and not printable: C0, DEL; C1 as UTF-8 is looked for by labels.py.
+	LC_ALL=C refute grep -q $'[\x01-\x08\x0b-\x1f\x7f]' "$T/text" "$ERR"
+	LC_ALL=C refute grep -q $'\t' "$ERR"
+}
+
+@test "a label that imitates an implied phase is told apart" {
+	run_c 'begin:(startup)' hog:7 end 'begin:(after)' hog:9 end
+	q '[p["kind"] for p in proc()["phases"]] == ["startup", "span", "between", "span", "after"]' \
+		'[p["label"] for p in proc()["phases"] if p["kind"] == "span"] == ["(startup)", "(after)"]'
+	"$PP" report "$R" >"$T/text"
+	[ "$(grep -c '^ *(startup)' "$T/text")" -eq 1 ]
+}
+
+# D3: the markers alone do nothing that anyone could see.
+@test "without a tracer: no output, no file, and a missing library never breaks the import" {
+	mkdir "$T/empty" "$T/home"
+	cd "$T/empty"
+	HOME=$T/home "$W/flood" 1000 >"$OUT" 2>"$ERR"
+	[ "$(wc -l <"$OUT")" -eq 1 ] && [ ! -s "$ERR" ]
+	HOME=$T/home "$PYTHON" "$PYW/flood.py" 1000 >"$OUT" 2>"$ERR"
+	[ ! -s "$OUT" ] && [ ! -s "$ERR" ]
+	cp -R "$PEAKPHASE_BUILD/python" "$T/bare"
+	find "$T/bare" -name '*.so*' -delete
+	HOME=$T/home PYTHONPATH=$T/bare "$PYTHON" "$PYW/script.py" begin:a hog:5 end mark:b boom:c:1 >"$OUT" 2>"$ERR"
+	[ ! -s "$ERR" ] && [ "$(grep -c '^truth' "$OUT")" -eq 3 ]
+	[ -z "$(ls -A "$T/empty" "$T/home" | grep -v : | grep .)" ]
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Recordings: what is none is refused clearly, what is one is readable by anyone, any time.
+
+load helpers
+
+# refused FILE WORD: report says something about FILE with WORD in it, and nothing on stdout.
+refused() {
+	STATUS=0
+	"$PP" report "$1" >"$T/data" 2>"$T/said" || STATUS=$?
+	[ "$STATUS" -eq 1 ] || fail "status $STATUS for $1"
+	[ ! -s "$T/data" ]
+	grep -q "$(basename "$1")" "$T/said" || fail "does not name the file: $(cat "$T/said")"
+	grep -qiE "$2" "$T/said" || fail "no word of $2: $(cat "$T/said")"
+	refute grep -qiE 'segv|sanitizer|assert' "$T/said"
+	STATUS=0
+	"$PP" report "$1" --json >"$T/data" 2>"$T/said" || STATUS=$?
+	[ "$STATUS" -eq 1 ] && [ ! -s "$T/data" ]
+}
+
+a_recording() {
+	run_c begin:a hog:20 end begin:b hog:10 end
+	cp "$R" "$T/good.bad"
+}
+
+@test "an empty file, a missing one, a folder" {
+	: >"$T/empty.bad"
+	mkdir "$T/folder.bad"
+	refused "$T/empty.bad" 'empty'
+	refused "$T/missing.bad" 'no such file'
+	refused "$T/folder.bad" 'director|folder'
+}
+
+@test "foreign files: text, another database, an image of zeros" {
+	echo 'these are not the pages you are looking for' >"$T/text.bad"
+	sql "$T/other.bad" 'create table edges (a)' 'insert into edges values (1)'
+	head -c 65536 /dev/zero >"$T/zeros.bad"
+	refused "$T/text.bad" 'not a .*recording'
+	refused "$T/other.bad" 'not a .*recording'
+	refused "$T/zeros.bad" 'not a .*recording'
+}
+
+@test "a truncated recording, wherever it is cut" {
+	local size cut
+	a_recording
+	size=$(stat -c %s "$T/good.bad")
+	for cut in 15 100 1000 4096 $((size / 2)) $((size - 4096)); do
+		head -c "$cut" "$T/good.bad" >"$T/cut.bad"
+		refused "$T/cut.bad" 'not a .*recording|torn|truncated|damaged|malformed'
+	done
+}
+
+@test "a recording of a newer version" {
+	a_recording
+	sql "$T/good.bad" 'pragma user_version = 999'
+	refused "$T/good.bad" 'newer'
+	grep -q 999 "$T/said" || "$PP" report "$T/good.bad" 2>&1 | grep -q 999
+}
+
+@test "damage within: rows that cannot be are refused, not believed and no crash" {
+	local statement
+	a_recording
+	for statement in "update phases set kind = 77" "update phases set label = zeroblob(100000)" \
+		"update phases set peak_bytes = 'many'" "update processes set exit = -1" \
+		"update edges set kind = 4000000000" "drop table phases" "update meta set value = x'00ff'"; do
+		cp "$R" "$T/hurt.bad"
+		sql "$T/hurt.bad" "$statement"
+		STATUS=0
+		timeout 20 "$PP" report "$T/hurt.bad" --json >"$T/data" 2>"$T/said" || STATUS=$?
+		[ "$STATUS" -le 1 ] || fail "$statement: status $STATUS: $(cat "$T/said")"
+		if [ "$STATUS" -eq 1 ]; then [ -s "$T/said" ]; else "$PYTHON" -m json.tool "$T/data" >/dev/null; fi
+	done
+}
+
+@test "a file that is there already is not overwritten" {
+	local status=0
+	echo precious >"$T/there.bad"
+	"$PP" run -o "$T/there.bad" -- touch "$T/ran" 2>"$ERR" || status=$?
+	[ $status -eq 1 ]
+	[ "$(cat "$T/there.bad")" = precious ] && [ ! -e "$T/ran" ]
+	grep -q 'there.bad' "$ERR"
+}
+
+@test "the default name is said once, and --no-record leaves no file" {
+	mkdir "$T/here"
+	cd "$T/here"
+	"$PP" run -- "$W/script" begin:a hog:10 end 2>"$ERR"
+	[ "$(find . -name '*.peak' | wc -l)" -eq 1 ]
+	[ "$(grep -c "$(basename ./*.peak)" "$ERR")" -eq 1 ]
+	find . -name '*.peak' -exec mv {} "$R" \;
+	"$PP" run --no-record -- "$W/script" begin:a hog:10 end 2>"$ERR"
+	[ -z "$(ls -A .)" ]
+	grep -q 'peak RSS \[a\]' "$ERR"
+}
+
+@test "anyone can read a recording, also in a folder they cannot write" {
+	local dir
+	a_recording
+	dir=$(mktemp -d)
+	cp "$R" "$dir/r.db"
+	chmod 755 "$dir"
+	chmod 644 "$dir/r.db"
+	as_nobody "$PP" report "$dir/r.db" --json >"$T/report.json" || { rm -rf "$dir"; false; }
+	as_nobody "$PP" report "$dir/r.db" >"$T/text" || { rm -rf "$dir"; false; }
+	[ "$(ls -A "$dir")" = r.db ]
+	rm -rf "$dir"
+	q 'near(delta(ph("a")), 20 * MIB, 65536)'
+	grep -q '◀ peak' "$T/text"
+}
+
+@test "a recording can be read while it is written" {
+	start_tracer run -o "$R" -q -- "$W/script" begin:first hog:30 end begin:second hog:5 "ready:$T/on" "wait:$T/go" end
+	retry 20 test -e "$T/on"
+	has_first() { "$PP" report "$R" --json >"$T/report.json" 2>/dev/null && grep -q '"first"' "$T/report.json"; }
+	retry 10 has_first
+	q 'near(delta(ph("first")), 30 * MIB, 65536)'
+	touch "$T/go"
+	wait_for "$TRACER"
+	[ "$STATUS" -eq 0 ]
+	report_json
+	q 'ph("second")["ended_by"] == "end"'
+}
+
+@test "the recording explains itself: version, kernel, options, exactness, losses" {
+	a_recording
+	[ "$(sql "$R" 'pragma user_version')" -eq 1 ]
+	sql "$R" 'select key, value from meta' >"$T/meta"
+	grep -q "$(uname -r)" "$T/meta"
+	grep -q "$("$PP" --version | awk '{ print $NF }')" "$T/meta"
+	[ "$(sql "$R" 'select count(*) from losses where count <> 0')" -eq 0 ]
+	[ "$(sql "$R" 'select count(*) from losses')" -ge 4 ]
+	q 'r["kernel"]' 'r["format"] == 1' 'r["wall_ns"] > 1_600_000_000 * 10**9' 'r["mono_ns"] > 0'
+}
+
+@test "the report answers first: peak, owner, then the rows" {
+	a_recording
+	run_c begin:small hog:20 free end begin:big hog:90 free end
+	"$PP" report "$R" >"$T/text"
+	head -n 1 "$T/text" | grep -qE '^peak 9[0-9]\.[0-9] MiB in \[big\] +pid [0-9]+ .*at \+[0-9.]+ m?s +anon 9[0-9]\.'
+	grep -qE '^ *big .* 9[0-9]\.[0-9] .*◀ peak$' "$T/text"
+	[ "$(grep -c '◀ peak' "$T/text")" -eq 1 ]
+	# One line for each finished phase while it ran, in the form that people grep for.
+	grep -qE '^peak RSS \[big\]: ~9[0-9]\.[0-9] MB +\(grew 90\.[0-9], kept -?[0-9.]+, now [0-9.]+; [0-9.]+ m?s\)$' "$ERR"
+}
