@@ -193,7 +193,7 @@ const char schema_losses_sql[] =
     "CREATE TABLE losses (class TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID";
 /* Covers the search for the phases open at a window, and gives the order of a report. */
 const char schema_phases_index_sql[] =
-    "phases_by_start ON phases (mm_id, start_win, end_win DESC, kind)";
+    "phases_by_start ON phases (mm_id, start_win, end_win DESC, kind DESC)";
 const char schema_samples_index_sql[] = "samples_by_mm ON samples (mm_id)";
 
 const char *const schema_loss_names[] = {

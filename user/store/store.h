@@ -84,7 +84,11 @@ void recording_close(struct recording **r);
 const struct run_info *recording_info(const struct recording *r);
 const struct run_end *recording_end(const struct recording *r);
 
-/* Raw events in the order in which they were written; fn returns 0 to go on. */
+/*
+ * The functions below return 0, what fn returned when it was not 0, or -EBADMSG, -EIO, -ENOMEM
+ * (said). One thread at a time; not in a process that is writing the same file (POSIX locks).
+ *
+ * Raw events in the order in which they were given; fn returns 0 to go on. */
 int recording_each_event(struct recording *r, int (*fn)(void *, const struct event *), void *ctx);
 
 /* Processes by start; phases of one process by start, outer before inner; bounded memory. */
@@ -97,6 +101,13 @@ int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 			int (*fn)(void *, const struct phase *), void *ctx);
 int recording_each_sample(struct recording *r, uint64_t mm_id,
 			  int (*fn)(void *, const struct event *), void *ctx);
+
+/*
+ * Feeds the raw events to a model of the caller's sink and finishes it at the last event: the one
+ * place where recorded events run through the model. *counts and *end_ns may be NULL.
+ */
+int recording_replay(struct recording *r, const struct model_sink *sink,
+		     struct model_counts *counts, uint64_t *end_ns);
 
 /*
  * A recording without an end (the tracer died) has raw events but not the phases that were open:

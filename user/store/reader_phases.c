@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Processes and phases, from the recording or from its replay. */
+#include <errno.h>
+#include <string.h>
+
+#include "store/reader.h"
+
+#define BY_START "start_win, end_win DESC, kind DESC, id"
+
+int recording_each_process(struct recording *r, int (*fn)(void *, const struct process *),
+			   void *ctx)
+{
+	sqlite3_stmt *st = reader_prepare(r, &schema_processes, "ORDER BY start_ns, mm_id");
+	int err = 0, n = 0;
+
+	if (!st)
+		return -EBADMSG;
+	while (!err && (n = reader_step(r, st)) > 0) {
+		struct process p = {0};
+		const char *bad;
+		int64_t key;
+
+		if (table_read_key(st, 0, &key))
+			err = reader_bad(r, "processes", "mm_id");
+		else if (table_read_row(&schema_processes, st, &p, &bad))
+			err = reader_bad(r, "processes", bad);
+		if (err)
+			break;
+		p.mm_id = (uint64_t)key;
+		err = fn(ctx, &p);
+	}
+	sqlite3_finalize(st);
+	return err ? err : n;
+}
+
+/* Largest first, as they were given. */
+static int read_where(struct recording *r, struct phase *ph)
+{
+	const char *bad;
+	int n = 0;
+
+	if (!r->where)
+		r->where =
+		    reader_prepare(r, &schema_phase_where, "WHERE phase_id = ? ORDER BY rank");
+	if (!r->where)
+		return -EBADMSG;
+	sqlite3_bind_int64(r->where, 1, (int64_t)ph->id);
+	while (ph->nwhere < MESSAGE_WHERE_MAX && (n = reader_step(r, r->where)) > 0) {
+		struct phase_where *w = &r->where_rows[ph->nwhere];
+
+		memset(w, 0, sizeof(*w));
+		if (table_read_row(&schema_phase_where, r->where, w, &bad)) {
+			n = reader_bad(r, "phase_where", bad);
+			break;
+		}
+		ph->nwhere++;
+	}
+	sqlite3_reset(r->where);
+	if (ph->nwhere)
+		ph->where = r->where_rows;
+	return n < 0 ? n : 0;
+}
+
+/* Does b come after a in the order BY_START? Else the pages of the index lead in circles. */
+static bool follows(const struct phase *a, const struct phase *b)
+{
+	if (a->start_win != b->start_win)
+		return (int64_t)a->start_win < (int64_t)b->start_win;
+	if (a->end_win != b->end_win)
+		return (int64_t)a->end_win > (int64_t)b->end_win;
+	return a->kind != b->kind ? a->kind > b->kind : (int64_t)a->id < (int64_t)b->id;
+}
+
+static int read_phase(struct recording *r, sqlite3_stmt *st, uint64_t mm_id, struct phase *ph)
+{
+	const char *bad;
+	int64_t key;
+
+	memset(ph, 0, sizeof(*ph));
+	if (table_read_key(st, 0, &key))
+		return reader_bad(r, "phases", "id");
+	if (table_read_row(&schema_phases, st, ph, &bad))
+		return reader_bad(r, "phases", bad);
+	ph->id = (uint64_t)key;
+	if (ph->mm_id != mm_id)
+		return reader_bad(r, "phases", "mm_id");
+	return r->has_where ? read_where(r, ph) : 0;
+}
+
+static bool implied(const struct phase *ph)
+{
+	return ph->kind >= PH_STARTUP;
+}
+
+/* Rows of st, which has its parameters, in the order BY_START, implied ones apart if first. */
+static int each_row(struct recording *r, sqlite3_stmt *st, uint64_t mm_id, bool implied_first,
+		    int (*fn)(void *, const struct phase *), void *ctx)
+{
+	struct phase ph[2];
+	int err = 0, n = 0;
+
+	for (unsigned i = 0; !err && (n = reader_step(r, st)) > 0; i++) {
+		struct phase *now = &ph[i & 1], *last = &ph[~i & 1];
+
+		err = read_phase(r, st, mm_id, now);
+		if (err)
+			break;
+		if (i && !follows(last, now) && !(implied_first && implied(last) && !implied(now)))
+			err = reader_bad(r, "phases", "start_win");
+		else
+			err = fn(ctx, now);
+	}
+	return err ? err : n;
+}
+
+int recording_each_phase(struct recording *r, uint64_t mm_id,
+			 int (*fn)(void *, const struct phase *), void *ctx)
+{
+	sqlite3_stmt *st = reader_prepare(r, &schema_phases, "WHERE mm_id = ? ORDER BY " BY_START);
+	int err;
+
+	if (!st)
+		return -EBADMSG;
+	sqlite3_bind_int64(st, 1, (int64_t)mm_id);
+	err = each_row(r, st, mm_id, false, fn, ctx);
+	sqlite3_finalize(st);
+	return err;
+}
+
+/* The ids come from the index alone, which is a tenth of the rows. */
+#define OPEN_AT                                                                                    \
+	"WHERE id IN (SELECT id FROM phases WHERE mm_id = ?1 AND start_win < ?2 AND end_win >= "   \
+	"?2) ORDER BY kind < 3, " BY_START
+
+int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
+			int (*fn)(void *, const struct phase *), void *ctx)
+{
+	int err;
+
+	if (!r->phases_at)
+		r->phases_at = reader_prepare(r, &schema_phases, OPEN_AT);
+	if (!r->phases_at)
+		return -EBADMSG;
+	sqlite3_bind_int64(r->phases_at, 1, (int64_t)mm_id);
+	sqlite3_bind_int64(r->phases_at, 2, (int64_t)win);
+	err = each_row(r, r->phases_at, mm_id, true, fn, ctx);
+	sqlite3_reset(r->phases_at);
+	return err;
+}
