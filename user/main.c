@@ -11,7 +11,8 @@
 
 static int flush_stdout(void)
 {
-	if (!ferror(stdout) && !fflush(stdout))
+	errno = EIO;
+	if (!fflush(stdout) && !ferror(stdout))
 		return STATUS_DONE;
 	if (errno != EPIPE)
 		say_error("cannot write to stdout: %s", strerror(errno));
@@ -46,13 +47,12 @@ static int unknown(const char *name)
 static int run_command(const char *name, int argc, char **argv)
 {
 	const struct subcommand *c = subcommand_find(name);
-	int status, flushed;
+	int status;
 
 	if (!c)
 		return unknown(name);
 	status = c->run(argc, argv);
-	flushed = flush_stdout();
-	return status ? status : flushed;
+	return status ? status : flush_stdout();
 }
 
 static int help_of(char *name)

@@ -11,20 +11,20 @@
 #define BUF_SIZE (64 * 1024)
 #define PIECE 4096 /* bytes of a string escaped at a time */
 
-int json_open(struct json *j, FILE *f)
+int jw_open(struct jw *j, FILE *f)
 {
-	*j = (struct json){.f = f, .buf = malloc(BUF_SIZE)};
+	*j = (struct jw){.f = f, .buf = malloc(BUF_SIZE)};
 	return j->buf ? 0 : -ENOMEM;
 }
 
-static void flush(struct json *j)
+static void flush(struct jw *j)
 {
 	if (!j->err && j->len && fwrite(j->buf, 1, j->len, j->f) != j->len)
 		j->err = errno ? -errno : -EIO;
 	j->len = 0;
 }
 
-static void put(struct json *j, const char *s, size_t n)
+static void put(struct jw *j, const char *s, size_t n)
 {
 	assert(n <= BUF_SIZE);
 	if (n > BUF_SIZE - j->len)
@@ -33,7 +33,7 @@ static void put(struct json *j, const char *s, size_t n)
 	j->len += n;
 }
 
-static void put_indent(struct json *j)
+static void put_indent(struct jw *j)
 {
 	static const char spaces[2 * JSON_DEPTH_MAX + 1] =
 	    "                                                                ";
@@ -47,7 +47,7 @@ static void put_indent(struct json *j)
 }
 
 /* What stands between the value before and this one, and whether one may stand here. */
-static void before_value(struct json *j)
+static void before_value(struct jw *j)
 {
 	if (!j->depth) {
 		assert(!j->done);
@@ -64,13 +64,13 @@ static void before_value(struct json *j)
 	j->level[j->depth - 1].any = true;
 }
 
-static void after_value(struct json *j)
+static void after_value(struct jw *j)
 {
 	if (!j->depth)
 		j->done = true;
 }
 
-static void begin(struct json *j, bool object)
+static void begin(struct jw *j, bool object)
 {
 	before_value(j);
 	assert(j->depth < JSON_DEPTH_MAX);
@@ -80,7 +80,7 @@ static void begin(struct json *j, bool object)
 	j->depth++;
 }
 
-static void end(struct json *j, bool object)
+static void end(struct jw *j, bool object)
 {
 	bool any, one_line;
 
@@ -98,33 +98,33 @@ static void end(struct json *j, bool object)
 	after_value(j);
 }
 
-void json_begin_object(struct json *j)
+void jw_begin_object(struct jw *j)
 {
 	begin(j, true);
 }
 
-void json_end_object(struct json *j)
+void jw_end_object(struct jw *j)
 {
 	end(j, true);
 }
 
-void json_begin_array(struct json *j)
+void jw_begin_array(struct jw *j)
 {
 	begin(j, false);
 }
 
-void json_end_array(struct json *j)
+void jw_end_array(struct jw *j)
 {
 	end(j, false);
 }
 
-void json_inline(struct json *j)
+void jw_inline(struct jw *j)
 {
 	if (!j->inline_from)
 		j->inline_from = j->depth + 1;
 }
 
-void json_key(struct json *j, const char *name)
+void jw_key(struct jw *j, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -139,7 +139,7 @@ void json_key(struct json *j, const char *name)
 	j->have_key = true;
 }
 
-static void value(struct json *j, const char *s, size_t n)
+static void value(struct jw *j, const char *s, size_t n)
 {
 	before_value(j);
 	put(j, s, n);
@@ -159,7 +159,7 @@ static size_t whole_piece(const char *bytes, size_t len)
 	return n;
 }
 
-void json_string(struct json *j, const char *bytes, size_t len)
+void jw_string(struct jw *j, const char *bytes, size_t len)
 {
 	char piece[PIECE * TEXT_JSON_MAX + 1];
 	size_t n;
@@ -174,15 +174,15 @@ void json_string(struct json *j, const char *bytes, size_t len)
 	after_value(j);
 }
 
-void json_text(struct json *j, const char *s)
+void jw_text(struct jw *j, const char *s)
 {
 	if (s)
-		json_string(j, s, strlen(s));
+		jw_string(j, s, strlen(s));
 	else
-		json_null(j);
+		jw_null(j);
 }
 
-void json_hex(struct json *j, const char *bytes, size_t len)
+void jw_hex(struct jw *j, const char *bytes, size_t len)
 {
 	static const char hex[] = "0123456789abcdef";
 
@@ -197,41 +197,41 @@ void json_hex(struct json *j, const char *bytes, size_t len)
 	after_value(j);
 }
 
-void json_u64(struct json *j, uint64_t n)
+void jw_u64(struct jw *j, uint64_t n)
 {
 	char s[24];
 
 	value(j, s, text_u64(s, n));
 }
 
-void json_i64(struct json *j, int64_t n)
+void jw_i64(struct jw *j, int64_t n)
 {
 	char s[32] = "-";
 
 	if (n < 0)
 		value(j, s, 1 + text_u64(s + 1, 0 - (uint64_t)n));
 	else
-		json_u64(j, (uint64_t)n);
+		jw_u64(j, (uint64_t)n);
 }
 
-void json_bool(struct json *j, bool b)
+void jw_bool(struct jw *j, bool b)
 {
 	value(j, b ? "true" : "false", b ? 4 : 5);
 }
 
-void json_null(struct json *j)
+void jw_null(struct jw *j)
 {
 	value(j, "null", 4);
 }
 
-void json_ratio(struct json *j, uint64_t num, uint64_t den)
+void jw_ratio(struct jw *j, uint64_t num, uint64_t den)
 {
 	char s[32];
 	uint64_t scaled;
 	size_t n;
 
 	if (!den) {
-		json_null(j);
+		jw_null(j);
 		return;
 	}
 	scaled = (uint64_t)(((unsigned __int128)num * 10000 + den / 2) / den);
@@ -243,7 +243,7 @@ void json_ratio(struct json *j, uint64_t num, uint64_t den)
 	value(j, s, n);
 }
 
-int json_close(struct json *j)
+int jw_close(struct jw *j)
 {
 	assert(!j->depth && j->done);
 	put(j, "\n", 1);

@@ -3,6 +3,8 @@
  * JSON written as it comes, in memory that does not depend on its size: a report has a row for
  * each of a million phases (jansson, which reads JSON here, builds the whole tree first).
  *
+ * Names begin with jw_: jansson has taken json_.
+ *
  * Nesting is checked by assert: what is written is JSON or the program stops. Strings are bytes
  * of any kind; those that are not UTF-8 become U+FFFD. Not thread-safe.
  */
@@ -16,7 +18,7 @@
 
 #define JSON_DEPTH_MAX 32
 
-struct json {
+struct jw {
 	FILE *f;
 	char *buf;
 	size_t len;
@@ -31,28 +33,28 @@ struct json {
 };
 
 /* The text goes to f, which stays the caller's. 0 or -ENOMEM. */
-int json_open(struct json *j, FILE *f);
+int jw_open(struct jw *j, FILE *f);
 /* Writes what is buffered and a newline. 0, or the first error of all writes: -EPIPE, -ENOSPC, … */
-int json_close(struct json *j);
+int jw_close(struct jw *j);
 
-void json_begin_object(struct json *j);
-void json_end_object(struct json *j);
-void json_begin_array(struct json *j);
-void json_end_array(struct json *j);
+void jw_begin_object(struct jw *j);
+void jw_end_object(struct jw *j);
+void jw_begin_array(struct jw *j);
+void jw_end_array(struct jw *j);
 /* The next container, and all within it, goes on one line. */
-void json_inline(struct json *j);
+void jw_inline(struct jw *j);
 
 /* Names are the program's own: printable ASCII without quotes and backslashes. */
-void json_key(struct json *j, const char *name);
+void jw_key(struct jw *j, const char *name);
 
-void json_string(struct json *j, const char *bytes, size_t len);
-void json_text(struct json *j, const char *s); /* terminated; NULL: null */
-void json_hex(struct json *j, const char *bytes, size_t len);
-void json_u64(struct json *j, uint64_t n);
-void json_i64(struct json *j, int64_t n);
-void json_bool(struct json *j, bool b);
-void json_null(struct json *j);
+void jw_string(struct jw *j, const char *bytes, size_t len);
+void jw_text(struct jw *j, const char *s); /* terminated; NULL: null */
+void jw_hex(struct jw *j, const char *bytes, size_t len);
+void jw_u64(struct jw *j, uint64_t n);
+void jw_i64(struct jw *j, int64_t n);
+void jw_bool(struct jw *j, bool b);
+void jw_null(struct jw *j);
 /* num / den to four decimals, rounded; null when den is 0. */
-void json_ratio(struct json *j, uint64_t num, uint64_t den);
+void jw_ratio(struct jw *j, uint64_t num, uint64_t den);
 
 #endif

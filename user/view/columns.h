@@ -71,15 +71,15 @@ struct loss_name {
 extern const struct loss_name loss_names[PP_LOSS_MAX];
 
 /* Key and value; nothing for columns that JSON does not have. */
-void column_json(struct json *j, const struct column *c, const struct row *r);
+void column_json(struct jw *j, const struct column *c, const struct row *r);
 
 /* The number as text without marks: "284.7", "0.31 s", "12.3k", "-" for none. Returns its length.
  */
 size_t column_text(char out[static 24], const struct column *c, const struct row *r);
 
 /* Label of a phase for programs: bytes as they are, and the marks of view_label(). */
-void label_json(struct json *j, const struct phase *ph);
-void members_json(struct json *j, const struct ev_members *m);
+void label_json(struct jw *j, const struct phase *ph);
+void members_json(struct jw *j, const struct ev_members *m);
 
 /* "heap", "anonymous", "libfoo.so", …: not escaped, at most PP_NAME_MAX bytes, length in *len. */
 const char *where_name(const struct phase_where *w, size_t *len);

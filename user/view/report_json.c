@@ -12,42 +12,42 @@
 
 struct report {
 	const struct report_source *src;
-	struct json j;
+	struct jw j;
 	struct answer answer;
 	struct row row;
 };
 
-static void put_text(struct json *j, const char *key, const char *s)
+static void put_text(struct jw *j, const char *key, const char *s)
 {
-	json_key(j, key);
-	json_text(j, s);
+	jw_key(j, key);
+	jw_text(j, s);
 }
 
-static void put_u64(struct json *j, const char *key, uint64_t n)
+static void put_u64(struct jw *j, const char *key, uint64_t n)
 {
-	json_key(j, key);
-	json_u64(j, n);
+	jw_key(j, key);
+	jw_u64(j, n);
 }
 
-static void put_known(struct json *j, const char *key, uint64_t n)
+static void put_known(struct jw *j, const char *key, uint64_t n)
 {
-	json_key(j, key);
+	jw_key(j, key);
 	if (n == EV_NONE)
-		json_null(j);
+		jw_null(j);
 	else
-		json_u64(j, n);
+		jw_u64(j, n);
 }
 
-static void put_bool(struct json *j, const char *key, bool b)
+static void put_bool(struct jw *j, const char *key, bool b)
 {
-	json_key(j, key);
-	json_bool(j, b);
+	jw_key(j, key);
+	jw_bool(j, b);
 }
 
 static void put_run(struct report *r)
 {
 	const struct report_run *run = r->src->run;
-	struct json *j = &r->j;
+	struct jw *j = &r->j;
 
 	put_u64(j, "format", FORMAT);
 	put_text(j, "peakphase", run->version);
@@ -62,12 +62,12 @@ static void put_run(struct report *r)
 	put_u64(j, "mono_ns", run->mono_ns);
 	put_known(j, "start_ns", r->answer.processes ? r->answer.start_ns : EV_NONE);
 	put_known(j, "end_ns", run->end_ns ? run->end_ns : EV_NONE);
-	json_key(j, "target");
-	json_inline(j);
-	json_begin_object(j);
+	jw_key(j, "target");
+	jw_inline(j);
+	jw_begin_object(j);
 	put_text(j, "mode", run->mode);
 	put_text(j, "command", run->command);
-	json_end_object(j);
+	jw_end_object(j);
 }
 
 static int put_open_label(void *arg, const struct phase *ph)
@@ -79,28 +79,28 @@ static int put_open_label(void *arg, const struct phase *ph)
 /* The peak of a process, or null members where nothing was traced. */
 static int put_peak(struct report *r, const struct process *p, const struct phase *owner)
 {
-	struct json *j = &r->j;
+	struct jw *j = &r->j;
 	int err;
 
-	json_key(j, "peak");
-	json_inline(j);
-	json_begin_object(j);
+	jw_key(j, "peak");
+	jw_inline(j);
+	jw_begin_object(j);
 	put_u64(j, "bytes", p->peak.bytes);
 	put_u64(j, "at_ns", p->peak.at_ns);
 	put_u64(j, "pid", p->pid);
-	json_key(j, "phase");
+	jw_key(j, "phase");
 	if (owner)
 		label_json(j, owner);
 	else
-		json_null(j);
-	json_key(j, "open");
-	json_begin_array(j);
+		jw_null(j);
+	jw_key(j, "open");
+	jw_begin_array(j);
 	err = r->src->phases_at(r->src->ctx, p->mm_id, p->peak.win, put_open_label, j);
-	json_end_array(j);
-	json_key(j, "members");
+	jw_end_array(j);
+	jw_key(j, "members");
 	members_json(j, &p->peak.members);
 	put_bool(j, "members_exact", p->peak.members_exact);
-	json_end_object(j);
+	jw_end_object(j);
 	return err;
 }
 
@@ -109,8 +109,8 @@ static int put_answer(struct report *r)
 	const struct answer *a = &r->answer;
 
 	if (!a->processes) {
-		json_key(&r->j, "peak");
-		json_null(&r->j);
+		jw_key(&r->j, "peak");
+		jw_null(&r->j);
 		return 0;
 	}
 	return put_peak(r, &a->top, a->has_owner ? &a->owner : NULL);
@@ -120,11 +120,11 @@ static void put_job(struct report *r)
 {
 	const struct answer *a = &r->answer;
 	bool limited = a->tight.mm_id;
-	struct json *j = &r->j;
+	struct jw *j = &r->j;
 
-	json_key(j, "job");
-	json_inline(j);
-	json_begin_object(j);
+	jw_key(j, "job");
+	jw_inline(j);
+	jw_begin_object(j);
 	put_u64(j, "processes", a->processes);
 	put_known(j, "charge_peak_bytes", a->charge_peak);
 	/* Peaks of processes that lived together are of different moments: they are not added. */
@@ -132,20 +132,20 @@ static void put_job(struct report *r)
 		  !a->processes || a->together ? EV_NONE : a->top.peak.bytes);
 	put_known(j, "limit_bytes", limited ? a->tight.limit : EV_NONE);
 	put_known(j, "headroom_min_bytes", limited ? a->tight.headroom_min : EV_NONE);
-	json_key(j, "headroom_phase");
+	jw_key(j, "headroom_phase");
 	if (a->has_tight_phase)
 		label_json(j, &a->tight_phase);
 	else
-		json_null(j);
-	json_key(j, "limit_owner");
+		jw_null(j);
+	jw_key(j, "limit_owner");
 	if (limited) {
-		json_begin_object(j);
+		jw_begin_object(j);
 		put_u64(j, "level", a->tight.limit_level);
-		json_end_object(j);
+		jw_end_object(j);
 	} else {
-		json_null(j);
+		jw_null(j);
 	}
-	json_end_object(j);
+	jw_end_object(j);
 }
 
 static const char *exit_kind(enum process_exit e)
@@ -165,17 +165,17 @@ static const char *exit_kind(enum process_exit e)
 	return "running";
 }
 
-static void put_exit(struct json *j, const struct process *p)
+static void put_exit(struct jw *j, const struct process *p)
 {
 	bool signal = p->exit == PX_SIGNAL || p->exit == PX_OOM;
 
-	json_key(j, "exit");
-	json_inline(j);
-	json_begin_object(j);
+	jw_key(j, "exit");
+	jw_inline(j);
+	jw_begin_object(j);
 	put_text(j, "kind", exit_kind(p->exit));
 	put_known(j, "status", p->exit == PX_EXIT ? p->status : EV_NONE);
 	put_known(j, "signal", signal ? p->status : EV_NONE);
-	json_end_object(j);
+	jw_end_object(j);
 }
 
 static int put_phase(void *arg, const struct phase *ph)
@@ -183,11 +183,11 @@ static int put_phase(void *arg, const struct phase *ph)
 	struct report *r = arg;
 
 	r->row.ph = ph;
-	json_inline(&r->j);
-	json_begin_object(&r->j);
+	jw_inline(&r->j);
+	jw_begin_object(&r->j);
 	for (size_t i = 0; i < phase_ncolumns; i++)
 		column_json(&r->j, &phase_columns[i], &r->row);
-	json_end_object(&r->j);
+	jw_end_object(&r->j);
 	return r->j.err;
 }
 
@@ -200,68 +200,68 @@ static int put_process(void *arg, const struct process *p)
 	if (found < 0)
 		return found;
 	r->row = (struct row){.run = r->src->run, .p = p, .owner_id = found ? owner.id : 0};
-	json_begin_object(&r->j);
+	jw_begin_object(&r->j);
 	for (size_t i = 0; i < process_ncolumns; i++)
 		column_json(&r->j, &process_columns[i], &r->row);
 	err = put_peak(r, p, found ? &owner : NULL);
 	put_exit(&r->j, p);
-	json_key(&r->j, "phases");
-	json_begin_array(&r->j);
+	jw_key(&r->j, "phases");
+	jw_begin_array(&r->j);
 	if (!err)
 		err = r->src->each_phase(r->src->ctx, p->mm_id, put_phase, r);
-	json_end_array(&r->j);
-	json_end_object(&r->j);
+	jw_end_array(&r->j);
+	jw_end_object(&r->j);
 	return err;
 }
 
 static int put_verdict(void *arg, const struct process *p)
 {
 	struct report *r = arg;
-	struct json *j = &r->j;
+	struct jw *j = &r->j;
 	int err;
 
 	if (p->exit != PX_SIGNAL && p->exit != PX_OOM)
 		return 0;
-	json_inline(j);
-	json_begin_object(j);
+	jw_inline(j);
+	jw_begin_object(j);
 	put_text(j, "kind", exit_kind(p->exit));
 	put_u64(j, "at_ns", p->end_ns);
 	put_u64(j, "pid", p->pid);
 	put_u64(j, "signal", p->status);
-	json_key(j, "phases");
-	json_begin_array(j);
+	jw_key(j, "phases");
+	jw_begin_array(j);
 	err = answer_each_open_at_death(r->src, p, put_open_label, j);
-	json_end_array(j);
+	jw_end_array(j);
 	put_known(j, "limit_bytes", p->limit);
-	json_end_object(j);
+	jw_end_object(j);
 	return err;
 }
 
 static void put_losses(struct report *r)
 {
 	const struct report_run *run = r->src->run;
-	struct json *j = &r->j;
+	struct jw *j = &r->j;
 
-	json_key(j, "losses");
-	json_inline(j);
-	json_begin_object(j);
+	jw_key(j, "losses");
+	jw_inline(j);
+	jw_begin_object(j);
 	for (int i = 0; i < PP_LOSS_MAX; i++)
 		put_u64(j, loss_names[i].json, run->losses[i]);
 	put_u64(j, "missed_events", run->missed);
 	put_u64(j, "orphan_events", run->counts.orphans);
 	put_u64(j, "bad_ends", run->counts.bad_ends);
 	put_u64(j, "cut_open", run->counts.cut_open);
-	json_end_object(j);
+	jw_end_object(j);
 }
 
 static int put_list(struct report *r, const char *key, report_process_fn fn)
 {
 	int err;
 
-	json_key(&r->j, key);
-	json_begin_array(&r->j);
+	jw_key(&r->j, key);
+	jw_begin_array(&r->j);
 	err = r->src->each_process(r->src->ctx, fn, r);
-	json_end_array(&r->j);
+	jw_end_array(&r->j);
 	return err;
 }
 
@@ -276,10 +276,10 @@ int report_json(const struct report_source *src, FILE *f)
 	r->src = src;
 	err = answer_find(&r->answer, src);
 	if (!err)
-		err = json_open(&r->j, f);
+		err = jw_open(&r->j, f);
 	if (err)
 		goto out;
-	json_begin_object(&r->j);
+	jw_begin_object(&r->j);
 	put_run(r);
 	err = put_answer(r);
 	put_job(r);
@@ -288,8 +288,8 @@ int report_json(const struct report_source *src, FILE *f)
 	if (!err)
 		err = put_list(r, "verdicts", put_verdict);
 	put_losses(r);
-	json_end_object(&r->j);
-	closed = json_close(&r->j);
+	jw_end_object(&r->j);
+	closed = jw_close(&r->j);
 	if (!err)
 		err = closed;
 out:

@@ -33,36 +33,36 @@ static const char *where_kind(const struct phase_where *w)
 	return kinds[w->mapping < PP_MAPPING_MAX ? w->mapping : PP_MAP_UNKNOWN];
 }
 
-static void where_json(struct json *j, const struct phase *ph)
+static void where_json(struct jw *j, const struct phase *ph)
 {
 	uint64_t hits = 0;
 
 	for (uint32_t i = 0; i < ph->nwhere; i++)
 		hits += ph->where[i].hits;
-	json_begin_array(j);
+	jw_begin_array(j);
 	for (uint32_t i = 0; i < ph->nwhere; i++) {
 		const struct phase_where *w = &ph->where[i];
 		size_t len;
 		const char *name = where_name(w, &len);
 
-		json_begin_object(j);
-		json_key(j, "mapping");
-		json_string(j, name, len);
-		json_key(j, "kind");
-		json_text(j, where_kind(w));
-		json_key(j, "share");
-		json_ratio(j, w->hits, hits);
-		json_key(j, "hits");
-		json_u64(j, w->hits);
-		json_key(j, "bytes_est");
-		json_u64(j,
-			 hits ? (uint64_t)((unsigned __int128)ph->grew_bytes * w->hits / hits) : 0);
-		json_end_object(j);
+		jw_begin_object(j);
+		jw_key(j, "mapping");
+		jw_string(j, name, len);
+		jw_key(j, "kind");
+		jw_text(j, where_kind(w));
+		jw_key(j, "share");
+		jw_ratio(j, w->hits, hits);
+		jw_key(j, "hits");
+		jw_u64(j, w->hits);
+		jw_key(j, "bytes_est");
+		jw_u64(j,
+		       hits ? (uint64_t)((unsigned __int128)ph->grew_bytes * w->hits / hits) : 0);
+		jw_end_object(j);
 	}
-	json_end_array(j);
+	jw_end_array(j);
 }
 
-void members_json(struct json *j, const struct ev_members *m)
+void members_json(struct jw *j, const struct ev_members *m)
 {
 	static const struct {
 		const char *name;
@@ -70,16 +70,16 @@ void members_json(struct json *j, const struct ev_members *m)
 	} members[] = {
 	    {"file", PP_FILE}, {"anon", PP_ANON}, {"shmem", PP_SHMEM}, {"swap", PP_SWAP}};
 
-	json_inline(j);
-	json_begin_object(j);
+	jw_inline(j);
+	jw_begin_object(j);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		json_key(j, members[i].name);
-		json_u64(j, m->m[members[i].member]);
+		jw_key(j, members[i].name);
+		jw_u64(j, m->m[members[i].member]);
 	}
-	json_end_object(j);
+	jw_end_object(j);
 }
 
-void label_json(struct json *j, const struct phase *ph)
+void label_json(struct jw *j, const struct phase *ph)
 {
 	const struct ev_label *l = &ph->label;
 	const char *implied = view_implied_name(ph->kind);
@@ -87,7 +87,7 @@ void label_json(struct json *j, const struct phase *ph)
 	size_t len = l->len > PP_LABEL_MAX ? PP_LABEL_MAX : l->len;
 
 	if (implied) {
-		json_text(j, implied);
+		jw_text(j, implied);
 		return;
 	}
 	if (l->flags & PP_LABEL_CUT)
@@ -99,10 +99,10 @@ void label_json(struct json *j, const struct phase *ph)
 		len += (size_t)sprintf(s + len, "%s(unreadable)", len ? "…" : "");
 	else if (l->flags & PP_LABEL_CUT)
 		len += (size_t)sprintf(s + len, "…#%08" PRIx32, (uint32_t)l->hash);
-	json_string(j, s, len);
+	jw_string(j, s, len);
 }
 
-static void command_json(struct json *j, const struct process *p)
+static void command_json(struct jw *j, const struct process *p)
 {
 	char args[PP_ARGS_MAX];
 	size_t len = p->args_len > PP_ARGS_MAX ? PP_ARGS_MAX : p->args_len;
@@ -110,15 +110,15 @@ static void command_json(struct json *j, const struct process *p)
 	while (len && !p->args[len - 1])
 		len--;
 	if (!len) {
-		json_string(j, p->comm, strnlen(p->comm, sizeof(p->comm)));
+		jw_string(j, p->comm, strnlen(p->comm, sizeof(p->comm)));
 		return;
 	}
 	for (size_t i = 0; i < len; i++)
 		args[i] = p->args[i] ? p->args[i] : ' ';
-	json_string(j, args, len);
+	jw_string(j, args, len);
 }
 
-void column_json(struct json *j, const struct column *c, const struct row *r)
+void column_json(struct jw *j, const struct column *c, const struct row *r)
 {
 	struct value v;
 
@@ -127,28 +127,28 @@ void column_json(struct json *j, const struct column *c, const struct row *r)
 	v = c->get(r);
 	if (v.kind == VALUE_NONE && c->flags & COLUMN_OPTIONAL)
 		return;
-	json_key(j, c->json);
+	jw_key(j, c->json);
 	switch (v.kind) {
 	case VALUE_NONE:
-		json_null(j);
+		jw_null(j);
 		break;
 	case VALUE_U64:
-		json_u64(j, v.u);
+		jw_u64(j, v.u);
 		break;
 	case VALUE_I64:
-		json_i64(j, v.i);
+		jw_i64(j, v.i);
 		break;
 	case VALUE_BOOL:
-		json_bool(j, v.b);
+		jw_bool(j, v.b);
 		break;
 	case VALUE_TEXT:
-		json_text(j, v.text);
+		jw_text(j, v.text);
 		break;
 	case VALUE_LABEL:
 		label_json(j, r->ph);
 		break;
 	case VALUE_HEX:
-		json_hex(j, r->ph->label.bytes, r->ph->label.len);
+		jw_hex(j, r->ph->label.bytes, r->ph->label.len);
 		break;
 	case VALUE_COMMAND:
 		command_json(j, r->p);
