@@ -87,7 +87,7 @@ load helpers
 	[ "$(cat "$T/status")" = 0 ]
 	grep -q '^all_done' "$OUT"
 	[ "$(grep -c 'label=step' "$OUT")" -eq 60 ]
-	report_json
+	report_json "$R"
 	awk -v until=$((killed - allowed)) '/^truth/ { sub(/.*at_ns=/, ""); if ($1 < until) n++ } END { print n + 0 }' "$OUT" >"$T/due"
 	[ "$(cat "$T/due")" -ge 3 ]
 	q "sum(p['ended_by'] == 'end' for p in phs('step')) >= $(cat "$T/due")" \

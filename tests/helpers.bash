@@ -137,20 +137,21 @@ gone_or_zombie() {
 	[ "${stat%% *}" = Z ]
 }
 
+# report_json RECORDING: makes it what q and truth look at.
 report_json() {
-	"$PP" report "${1:-$R}" --json >"$T/report.json" || fail "report --json failed"
+	"$PP" report "$1" --json >"$T/report.json" || fail "report --json failed"
 }
 
 # q EXPRESSION: a Python expression over the report that must hold (tests/lib/q.py).
 q() {
-	if [ ! -e "$T/report.json" ]; then report_json; fi
+	if [ ! -e "$T/report.json" ]; then report_json "$R"; fi
 	"$PYTHON" "$ROOT/tests/lib/q.py" "$T/report.json" "$@"
 }
 
 # truth [TOLERANCE]: every truth line of the workload agrees with the report. Without a tolerance
 # max(1 MiB, 1 %): an interpreter has memory of its own; the C workloads are right to a few pages.
 truth() {
-	report_json
+	report_json "$R"
 	"$PYTHON" "$ROOT/tests/lib/q.py" "$T/report.json" --truth "$OUT" "$@"
 }
 # 16 pages: the thread's stack and the kernel's uprobe page.
@@ -165,8 +166,8 @@ children() {
 	local f stat
 	for f in /proc/[0-9]*/stat; do
 		read -r stat <"$f" 2>/dev/null || continue
-		set -- "$1" ${stat##*) }
-		if [ "$3" = "$1" ]; then
+		stat=${stat##*) ? }
+		if [ "${stat%% *}" = "$1" ]; then
 			f=${f#/proc/}
 			printf '%s\n' "${f%/stat}"
 		fi
@@ -186,6 +187,7 @@ refute() {
 # status_of COMMAND...: its status in STATUS, output in $T/said (both streams).
 status_of() {
 	STATUS=0
+	# shellcheck disable=SC2034  # for the tests
 	"$@" >"$T/said" 2>&1 || STATUS=$?
 }
 

@@ -7,7 +7,7 @@ load helpers
 
 # check_labels FILE: the workload's lines against the report, the recording, the text.
 check_labels() {
-	report_json
+	report_json "$R"
 	"$PP" report "$R" >"$T/text"
 	"$PYTHON" "$ROOT/tests/lib/labels.py" "$OUT" "$T/report.json" "$R" "$T/text" "$ERR"
 }

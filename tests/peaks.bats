@@ -212,7 +212,7 @@ overlap_of_200_and_100() {
 	wait_for "$TRACER"
 	[ "$STATUS" -eq 0 ]
 	[ "$(wc -l <"$T/readings")" -ge 5 ]
-	report_json
+	report_json "$R"
 	top=$(sort -n "$T/readings" | tail -n 1)
 	q "r['peak']['bytes'] + proc()['error_bytes'] >= $top"
 	rest=$(sed -n 's/^smaps_rss=//p' "$T/tracer.out")
@@ -243,7 +243,7 @@ overlap_of_200_and_100() {
 	[ "$(sql "$R" 'select count(*) from phases where kind = 1')" -eq $n ]
 	[ "$(sql "$R" "select count(*) from (select cast(label as text) l, row_number() over (order by start_win) - 1 n
 		from phases where kind = 1) where l <> printf('m%07d', n)")" -eq 0 ]
-	report_json
+	report_json "$R"
 	q 'r["losses"]["edges"] == 0' 'r["exact"] or proc()["error_bytes"] > 0' "len(procs) == 1"
 	echo "tracer: at most $most KiB of its own"
 	[ "$most" -gt 0 ] && [ "$most" -lt 32768 ]

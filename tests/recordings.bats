@@ -118,7 +118,7 @@ a_recording() {
 	touch "$T/go"
 	wait_for "$TRACER"
 	[ "$STATUS" -eq 0 ]
-	report_json
+	report_json "$R"
 	q 'ph("second")["ended_by"] == "end"'
 }
 

@@ -2,7 +2,8 @@
 /*
  * Phases of several threads at once.
  *
- *   threads overlap LEFT RIGHT    two spans; right lies within left's time: sizes in MiB
+ *   threads overlap LEFT RIGHT [FILE]   two spans; right lies within left's time: sizes in MiB;
+ *                                 the threads are there before FILE is, and wait for it
  *   threads handoff N             a span begun by one thread and ended by another, N MiB by the
  * first threads chains T N            T threads with N checkpoints each, every second one keeps 1
  * MiB
@@ -14,6 +15,7 @@
 
 struct pair {
 	size_t left, right;
+	const char *go;
 	sem_t left_full, right_done;
 	uint64_t token;
 };
@@ -26,9 +28,13 @@ struct chain {
 static void *left_thread(void *arg)
 {
 	struct pair *p = arg;
-	uint64_t token = log_rss_begin("left");
-	void *mem = hog(p->left * MIB, MADV_NOHUGEPAGE);
+	uint64_t token;
+	void *mem;
 
+	if (p->go)
+		wait_file(p->go);
+	token = log_rss_begin("left");
+	mem = hog(p->left * MIB, MADV_NOHUGEPAGE);
 	sem_post(&p->left_full);
 	sem_wait(&p->right_done);
 	sleep_ms(200);
@@ -98,9 +104,9 @@ static void start(pthread_t *t, void *(*fn)(void *), void *arg)
 		die("pthread_create");
 }
 
-static void overlap(size_t left, size_t right)
+static void overlap(size_t left, size_t right, const char *go)
 {
-	struct pair p = {.left = left, .right = right};
+	struct pair p = {.left = left, .right = right, .go = go};
 	pthread_t l, r;
 
 	sem_init(&p.left_full, 0, 0);
@@ -141,8 +147,8 @@ int main(int argc, char **argv)
 	const char *mode = argc > 2 ? argv[1] : "";
 
 	settle();
-	if (!strcmp(mode, "overlap") && argc == 4)
-		overlap(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
+	if (!strcmp(mode, "overlap") && argc >= 4)
+		overlap(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), argv[4]);
 	else if (!strcmp(mode, "handoff"))
 		handoff(strtoul(argv[2], NULL, 10));
 	else if (!strcmp(mode, "chains") && argc == 4)
