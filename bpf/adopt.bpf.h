@@ -48,6 +48,7 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->min = st->peak = 0;
 	st->charge_max = st->limiter_max = 0;
 	st->grew = st->shrank = st->ext_grew = st->ext_shrank = 0;
+	st->solo_grew = st->solo_shrank = 0;
 	st->last_sample = 0;
 	st->usage_addr = st->limiter_addr = 0;
 	st->faults = 0;
@@ -168,7 +169,7 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 static __always_inline void send_exit(struct mm_state *st, struct task_struct *task, u16 kind,
 				      u32 code)
 {
-	struct thread_state *ts = bpf_task_storage_get(&threads, task, 0, 0);
+	struct thread_state *ts = book_current(st);
 	struct pp_exit *x = edge_reserve(st, sizeof(*x));
 
 	if (!x)

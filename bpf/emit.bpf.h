@@ -62,6 +62,16 @@ static __always_inline void fill_header(struct pp_hdr *h, u16 kind, u32 size,
 	h->tid = task->pid;
 }
 
+/* What is pending of the current thread; edges carry it. */
+static __always_inline struct thread_state *book_current(struct mm_state *st)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_state *ts = bpf_task_storage_get(&threads, task, 0, 0);
+
+	book_solo(st, ts);
+	return ts;
+}
+
 struct cutting {
 	struct mm_state *st;
 	u64 now_ns;

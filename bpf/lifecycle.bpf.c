@@ -35,6 +35,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	pst = state_of_proc(pp);
 	if (!pst)
 		return 0;
+	book_current(pst);
 	if (ctgid == tgid) {
 		ts = thread_adopt(child, pst->mm_id);
 		settle(pst);
@@ -135,7 +136,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		if (last) {
 			ended(st, task, p->shares);
 		} else {
-			ts = bpf_task_storage_get(&threads, task, 0, 0);
+			ts = book_current(st);
 			if (ts && ts->marks && ts->mm_id == st->mm_id)
 				send_thread(st, task, PP_THREAD_EXIT, ts);
 		}

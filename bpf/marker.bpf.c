@@ -117,6 +117,7 @@ static __always_inline int marked(u64 op, u64 label, u64 token)
 	}
 	if (kind != PP_END)
 		read_label(&r, ts, label);
+	book_solo(st, ts);
 	ts->marks = 1;
 	if (r.len <= PP_LABEL_SMALL)
 		send_mark(st, mm, task, ts, kind, token, &r, PP_LABEL_SMALL);

@@ -68,6 +68,14 @@ static __always_inline void book(struct mm_state *st, struct mm_struct *mm,
 		book_mm(st, amount, false);
 		return;
 	}
+	/* Nobody else shares it: no thread, no vfork child, no reader of /proc. */
+	if (mm->mm_users.counter == 1) {
+		if (amount > 0)
+			st->solo_grew += amount;
+		else
+			st->solo_shrank -= amount;
+		return;
+	}
 	book_mm(st, amount, true);
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!ts || ts->mm_id != st->mm_id) {

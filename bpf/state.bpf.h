@@ -51,6 +51,11 @@ struct mm_state {
 	u64 charge_max, limiter_max;
 
 	u64 grew, shrank, ext_grew, ext_shrank;
+	/*
+	 * The part of grew and shrank that the mm's only thread has not booked yet: it can do
+	 * without atomics and without a look at its own state, until an edge or a second thread.
+	 */
+	u64 solo_grew, solo_shrank;
 	u64 peak;		      /* over all windows that were sent */
 	u64 last_sample;	      /* RSS at the last sample */
 	u64 usage_addr, limiter_addr; /* of the page counters, refreshed at each edge */
@@ -167,6 +172,27 @@ static __always_inline struct mm_state *state_of(struct mm_struct *mm)
 static __always_inline void count_loss(enum pp_loss class, u64 n)
 {
 	__sync_fetch_and_add(&losses[class], n);
+}
+
+/*
+ * Books what the mm's only thread brought in on it (ts; NULL: there is no memory for its state). To
+ * be called in that thread's context, at every edge and before another thread begins.
+ */
+static __always_inline void book_solo(struct mm_state *st, struct thread_state *ts)
+{
+	u64 grew = st->solo_grew, shrank = st->solo_shrank;
+
+	if (!grew && !shrank)
+		return;
+	st->solo_grew = st->solo_shrank = 0;
+	__sync_fetch_and_add(&st->grew, grew);
+	__sync_fetch_and_add(&st->shrank, shrank);
+	if (ts && ts->mm_id == st->mm_id) {
+		ts->grew += grew;
+		ts->shrank += shrank;
+	} else {
+		count_loss(PP_LOSS_GROWTH, grew + shrank);
+	}
 }
 
 #endif
