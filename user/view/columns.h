@@ -47,6 +47,7 @@ enum unit { UNIT_NONE, UNIT_BYTES, UNIT_INSTANT, UNIT_DURATION, UNIT_COUNT };
 enum column_flags {
 	COLUMN_OPTIONAL = 1, /* JSON leaves it out where there is no value, else null */
 	COLUMN_MEMBERS = 2,  /* text shows it only where members are asked for */
+	COLUMN_WIDE = 8,     /* text leaves it out on narrow terminals */
 	COLUMN_MARKED = 4,   /* text marks it where the row is not exact */
 };
 

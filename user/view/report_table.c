@@ -5,7 +5,7 @@
 
 #define INDENT 2
 #define INDENT_LEVELS 16   /* deeper ones stand at this depth: numbers have to stay in sight */
-#define LABEL_MIN 12	   /* columns */
+#define LABEL_MIN 16	   /* columns */
 #define LABEL_PIPED_MAX 60 /* longer labels are not cut, they push their numbers to the right */
 #define MEASURED 20000	   /* rows looked at to choose the width; a later one may be longer */
 #define NOTE_WIDTH 9	   /* "   ◀ peak" */
@@ -52,23 +52,37 @@ static int measure_process(void *arg, const struct process *p)
 
 static bool shown(const struct report *r, const struct column *c)
 {
-	return c->title && c->width && (!(c->flags & COLUMN_MEMBERS) || r->style->members);
+	if (c->flags & COLUMN_MEMBERS && !r->style->members)
+		return false;
+	if (c->flags & COLUMN_WIDE && r->narrow)
+		return false;
+	return c->title && c->width;
+}
+
+/* Columns of a row beside its label. */
+static size_t numbers_width(const struct report *r)
+{
+	size_t width = INDENT + NOTE_WIDTH;
+
+	for (size_t i = 0; i < phase_ncolumns; i++)
+		if (shown(r, &phase_columns[i]))
+			width += phase_columns[i].width;
+	return width;
 }
 
 static int choose_width(struct report *r)
 {
 	struct measure m = {.r = r, .widest = LABEL_MIN};
-	size_t numbers = INDENT + NOTE_WIDTH, most = LABEL_PIPED_MAX;
+	size_t terminal = r->style->width, most = LABEL_PIPED_MAX;
 	int err = r->src->each_process(r->src->ctx, measure_process, &m);
 
 	if (err < 0)
 		return err;
-	for (size_t i = 0; i < phase_ncolumns; i++)
-		if (shown(r, &phase_columns[i]))
-			numbers += phase_columns[i].width;
-	if (r->style->width)
-		most =
-		    r->style->width > numbers + LABEL_MIN ? r->style->width - numbers : LABEL_MIN;
+	if (terminal) {
+		r->narrow = terminal < numbers_width(r) + m.widest;
+		most = numbers_width(r);
+		most = terminal > most + LABEL_MIN ? terminal - most : LABEL_MIN;
+	}
 	r->label_width = m.widest < most ? m.widest : most;
 	return 0;
 }
@@ -133,7 +147,7 @@ static void put_label(struct report *r, const struct phase *ph)
 		out_spaces(&r->out, r->label_width - indent - cols);
 }
 
-static const char *ended_note(const struct phase *ph)
+static const char *ended_note(const struct report *r, const struct phase *ph)
 {
 	switch (ph->ended_by) {
 	case PH_BY_EXIT:
@@ -145,7 +159,7 @@ static const char *ended_note(const struct phase *ph)
 	case PH_BY_OOM:
 		return "open at the OOM kill";
 	case PH_BY_TRACE:
-		return "open when the tracing ended";
+		return r->src->run->running ? "still open" : "open when the tracing ended";
 	case PH_BY_MARK:
 	case PH_BY_END:
 		break;
@@ -161,7 +175,7 @@ static void put_note(struct report *r, unsigned *n, const char *note)
 
 static void put_notes(struct report *r, const struct phase *ph)
 {
-	const char *ended = ended_note(ph);
+	const char *ended = ended_note(r, ph);
 	char lost[24];
 	unsigned n = 0;
 
@@ -279,7 +293,7 @@ static int put_heading(struct report *r, const struct process *p)
 	if (p->reason == PP_BY_FORK) {
 		out_str(&r->out, ", forked from pid ");
 		out_u64(&r->out, p->ppid);
-		out_str(&r->out, " with ");
+		out_str(&r->out, ", inherited ");
 		out_mib(&r->out, p->inherited_bytes);
 		out_str(&r->out, " MiB");
 	}

@@ -14,6 +14,7 @@ struct report {
 	struct out out;
 	unsigned flags; /* enum text_flags */
 	struct answer answer;
+	bool narrow;	    /* no room for every column */
 	size_t label_width; /* columns, indent included */
 	uint64_t bad_ends;
 	/* of the rows of one process */

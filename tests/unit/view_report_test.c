@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Text reports of phases made by hand, at several widths, as files in golden/. */
+#include <errno.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "golden.h"
+#include "lib/text.h"
+#include "view/report.h"
+#include "view_fake.h"
+
+static void check(void (*make)(struct fake *), const struct report_style *style, const char *name)
+{
+	struct fake *f = malloc(sizeof(*f));
+	struct report_source src;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	make(f);
+	src = fake_source(f);
+	assert_int_equal(report_text(&src, style, out), 0);
+	fclose(out);
+	golden_check(__FILE__, name, text, len);
+	for (size_t i = 0; i < len; i++) {
+		if (style->ascii)
+			assert_true((unsigned char)text[i] < 0x80);
+		if (!style->color)
+			assert_true(text[i] == '\n' || (unsigned char)text[i] >= 0x20);
+	}
+	assert_true(text_is_utf8(text, len));
+	free(text);
+	free(f);
+}
+
+static void pipeline(void **state)
+{
+	(void)state;
+	check(fake_pipeline, &(struct report_style){0}, "report_pipeline.txt");
+	check(fake_pipeline, &(struct report_style){.width = 80}, "report_pipeline_80.txt");
+	check(fake_pipeline, &(struct report_style){.width = 132, .members = true},
+	      "report_pipeline_132_members.txt");
+	check(fake_pipeline, &(struct report_style){.ascii = true}, "report_pipeline_ascii.txt");
+	check(fake_pipeline, &(struct report_style){.color = true, .width = 100},
+	      "report_pipeline_100_color.txt");
+	check(fake_pipeline, &(struct report_style){.width = 10}, "report_pipeline_10.txt");
+}
+
+static void trouble(void **state)
+{
+	(void)state;
+	check(fake_trouble, &(struct report_style){0}, "report_trouble.txt");
+	check(fake_trouble, &(struct report_style){.ascii = true, .members = true, .width = 100},
+	      "report_trouble_100_ascii.txt");
+}
+
+static void labels(void **state)
+{
+	(void)state;
+	check(fake_labels, &(struct report_style){0}, "report_labels.txt");
+	check(fake_labels, &(struct report_style){.width = 100}, "report_labels_100.txt");
+	check(fake_labels, &(struct report_style){.ascii = true}, "report_labels_ascii.txt");
+}
+
+static void unfinished_of(struct fake *f)
+{
+	fake_pipeline(f);
+	f->run.finished = false;
+	f->run.end_ns = FAKE_T0 + 12900 * FAKE_MS;
+	f->processes[0].exit = PX_RUNNING;
+	f->processes[0].end_ns = 0;
+	f->processes[0].reason = PP_BY_ATTACH;
+	f->processes[0].baseline_bytes = 4 * FAKE_MIB;
+	f->phases[7].ended_by = PH_BY_TRACE;
+	f->phases[6].ended_by = PH_BY_TRACE;
+}
+
+static void running_of(struct fake *f)
+{
+	unfinished_of(f);
+	f->run.running = true;
+}
+
+static void unfinished(void **state)
+{
+	(void)state;
+	check(unfinished_of, &(struct report_style){0}, "report_unfinished.txt");
+	check(running_of, &(struct report_style){0}, "report_running.txt");
+}
+
+/* On a terminal of 80 columns or more no row of a table is wider than it; notes come after. */
+static void rows_fit(void **state)
+{
+	struct fake *f = malloc(sizeof(*f));
+
+	(void)state;
+	assert_non_null(f);
+	fake_labels(f);
+	for (unsigned width = 80; width <= 300; width += 7) {
+		struct report_style style = {.width = width};
+		struct report_source src = fake_source(f);
+		char *text = NULL, *save, *line;
+		size_t len = 0;
+		unsigned rows = 0;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_int_equal(report_text(&src, &style, out), 0);
+		fclose(out);
+		for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+			if (strncmp(line, "  ", 2) != 0)
+				continue;
+			rows++;
+			assert_true(text_columns(line) <= width);
+		}
+		assert_int_equal(rows, 1 + f->nphases);
+		free(text);
+	}
+	free(f);
+}
+
+static void nothing_traced(void **state)
+{
+	struct fake *f = malloc(sizeof(*f));
+	struct report_source src;
+	struct report_style style = {0};
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(f);
+	fake_init(f);
+	src = fake_source(f);
+	assert_int_equal(report_text(&src, &style, out), -ENODATA);
+	fclose(out);
+	assert_string_equal(text, "no process was traced\n");
+	free(text);
+	free(f);
+}
+
+static void errors_come_back(void **state)
+{
+	struct fake *f = malloc(sizeof(*f));
+	struct report_source src;
+	struct report_style style = {0};
+	FILE *full = fopen("/dev/full", "w"), *null = fopen("/dev/null", "w");
+
+	(void)state;
+	assert_non_null(f);
+	fake_pipeline(f);
+	src = fake_source(f);
+	assert_int_equal(report_text(&src, &style, full), -ENOSPC);
+	fclose(full);
+	full = fopen("/dev/full", "w");
+	assert_int_equal(report_json(&src, full), -ENOSPC);
+	fclose(full);
+	f->fail = -EIO;
+	assert_int_equal(report_text(&src, &style, null), -EIO);
+	assert_int_equal(report_json(&src, null), -EIO);
+	fclose(null);
+	free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(pipeline),		cmocka_unit_test(trouble),
+	    cmocka_unit_test(labels),		cmocka_unit_test(unfinished),
+	    cmocka_unit_test(rows_fit),		cmocka_unit_test(nothing_traced),
+	    cmocka_unit_test(errors_come_back),
+	};
+
+	/* Widths of characters are the locale's; Debian always has this one. */
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
