@@ -29,6 +29,7 @@ extern const size_t nsubcommands;
 int cmd_run(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 
 /*
  * After getopt_long() has said what is wrong: how to get help. Returns STATUS_USAGE. reason NULL:
