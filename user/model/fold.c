@@ -203,18 +203,17 @@ int fold_orphan(struct model *m, struct mm *p, const struct event *ev, uint64_t 
 }
 
 /*
- * An edge that comes after later ones lends its maxima to the end of the last window, where every
- * phase that is open has them; they are inexact anyway. The rest of it is stale.
+ * An edge that comes after later ones: its maxima go into the open window, which whatever is open
+ * now has; all of that is inexact anyway. The rest of it is stale.
  */
 static int fold_late(struct mm *p, const struct event *ev)
 {
-	struct carry c = p->carry;
-	uint64_t win = p->next - 1 > p->start.win ? p->next - 1 : p->start.win + 1;
-
-	raise(&c, p, ev, p->last_ns);
+	raise(&p->carry, p, ev, p->last_ns);
 	p->pub.windows++;
 	p->pub.lost += ev->edge.lost;
-	return push(p, win, &c);
+	if (ev->kind != PP_EXIT && ev->kind != PP_EXEC)
+		return 0;
+	return push(p, p->next++, &p->carry);
 }
 
 int fold_window(struct model *m, struct mm *p, const struct event *ev, uint64_t win)

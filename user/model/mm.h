@@ -16,7 +16,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
-/* Bounds, over all processes of a model: together about 64 MiB at worst. */
+/* Bounds, over all processes of a model: together about 64 MiB at worst, 9 more with --where. */
 #define SPANS_MAX 98304u
 #define LABELS_MAX (16u << 20) /* bytes of labels of open spans */
 #define THREADS_MAX 32768u

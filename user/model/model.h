@@ -5,7 +5,8 @@
  *
  * Edges of one mm are put in the order of their window numbers before they are folded, so callers
  * may feed them as the rings deliver them. Memory is bounded by open phases, live processes and
- * their threads, never by the number of marks (stack.h says how).
+ * their threads, never by the number of marks (stack.h says how), and open phases and threads
+ * by limits of their own (about 64 MiB in all).
  */
 #ifndef PEAKPHASE_MODEL_MODEL_H
 #define PEAKPHASE_MODEL_MODEL_H
@@ -50,7 +51,9 @@ int model_feed(struct model *m, const struct event *ev);
 
 /*
  * The tracing ended at end_ns: what is still open is handed out as ended by the trace, processes
- * as running. Feeding after it is an error (-EINVAL).
+ * as running. No edge ends their last window, so its maximum and the last RSS are those of the
+ * samples: exact if one of the open window has time_ns >= end_ns, else marked inexact.
+ * Feeding after it is an error (-EINVAL).
  */
 int model_finish(struct model *m, uint64_t end_ns);
 
