@@ -227,7 +227,7 @@ static inline void fake_trouble(struct fake *f)
 	ph = fake_phase(f, PH_SPAN, "before_exec", 0, 1, 5000, 6000, 20, 60, 60);
 	ph->ended_by = PH_BY_EXEC;
 
-	p = fake_process(f, 104, "sleep|99", 6000, 6000);
+	p = fake_process(f, 103, "sleep|99", 6000, 6000);
 	p->end_ns = 0;
 	p->exit = PX_RUNNING;
 	fake_phase(f, PH_STARTUP, NULL, 0, 1, 6000, 13000, 1, 1, 5)->ended_by = PH_BY_TRACE;

@@ -96,15 +96,15 @@ static int add_process(void *arg, const struct process *p)
 {
 	struct answer *a = arg;
 
-	if (!a->processes || p->start_ns < a->start_ns)
+	if (!a->images || p->start_ns < a->start_ns)
 		a->start_ns = p->start_ns;
-	if (a->processes && p->start_ns < a->end_ns)
+	if (a->images && p->start_ns < a->end_ns)
 		a->together = true;
 	if (!p->end_ns)
 		a->end_ns = UINT64_MAX; /* lives on: all that start later live beside it */
 	else if (p->end_ns > a->end_ns)
 		a->end_ns = p->end_ns;
-	if (!a->processes || p->peak.bytes > a->top.peak.bytes)
+	if (!a->images || p->peak.bytes > a->top.peak.bytes)
 		a->top = *p;
 	if (p->charge_peak != EV_NONE &&
 	    (a->charge_peak == EV_NONE || p->charge_peak > a->charge_peak))
@@ -117,7 +117,8 @@ static int add_process(void *arg, const struct process *p)
 	if (p->exit == PX_SIGNAL || p->exit == PX_OOM)
 		a->killed++;
 	a->exact &= p->exact;
-	a->processes++;
+	a->images++;
+	a->processes += p->exit != PX_EXEC;
 	return 0;
 }
 
@@ -133,7 +134,7 @@ int answer_find(struct answer *a, const struct report_source *src)
 		if (i != PP_LOSS_SAMPLES && i != PP_LOSS_FAULTS && run->losses[i])
 			a->exact = false;
 	err = src->each_process(src->ctx, add_process, a);
-	if (err || !a->processes)
+	if (err || !a->images)
 		return err;
 	if (a->end_ns == UINT64_MAX)
 		a->end_ns = run->end_ns;

@@ -9,7 +9,8 @@
 #include "view/source.h"
 
 struct answer {
-	uint64_t processes;	   /* images: an exec makes a new one */
+	uint64_t images; /* rows of processes: an exec makes a new one */
+	uint64_t processes;
 	uint64_t killed;	   /* by a signal or for want of memory */
 	uint64_t start_ns, end_ns; /* of the first; of the last */
 	bool exact;		   /* every number of every process, and nothing lost but samples */

@@ -39,8 +39,9 @@ size_t view_whole_chars(const char *bytes, size_t len)
 
 		if ((b & 0xc0) == 0x80)
 			continue;
-		return b >= 0xc0 && !text_utf8_next(bytes + len - back, back, &cp) ? len - back
-										   : len;
+		return b >= 0xc2 && b <= 0xf4 && !text_utf8_next(bytes + len - back, back, &cp)
+			   ? len - back
+			   : len;
 	}
 	return len;
 }

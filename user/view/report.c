@@ -145,7 +145,7 @@ static void put_limit_line(struct report *r)
 		out_str(&r->out, " in ");
 		report_label(r, &r->answer.tight_phase);
 	}
-	if (r->answer.processes > 1) {
+	if (r->answer.images > 1) {
 		out_str(&r->out, "   pid ");
 		out_u64(&r->out, p->pid);
 	}
@@ -225,7 +225,7 @@ static int put_head(struct report *r)
 		return err;
 	put_limit_line(r);
 	put_job_line(r);
-	if (r->answer.processes == 1) {
+	if (r->answer.images == 1) {
 		err = report_ended(r, &r->answer.top);
 		out_str(&r->out, "\n");
 	}
@@ -294,7 +294,7 @@ int report_text(const struct report_source *src, const struct report_style *styl
 	err = answer_find(&r->answer, src);
 	if (err)
 		goto close;
-	if (!r->answer.processes) {
+	if (!r->answer.images) {
 		out_str(&r->out, "no process was traced\n");
 		put_foot(r);
 		err = -ENODATA;

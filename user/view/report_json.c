@@ -60,7 +60,7 @@ static void put_run(struct report *r)
 	put_bool(j, "running", run->running);
 	put_u64(j, "wall_ns", run->wall_ns);
 	put_u64(j, "mono_ns", run->mono_ns);
-	put_known(j, "start_ns", r->answer.processes ? r->answer.start_ns : EV_NONE);
+	put_known(j, "start_ns", r->answer.images ? r->answer.start_ns : EV_NONE);
 	put_known(j, "end_ns", run->end_ns ? run->end_ns : EV_NONE);
 	jw_key(j, "target");
 	jw_inline(j);
@@ -108,7 +108,7 @@ static int put_answer(struct report *r)
 {
 	const struct answer *a = &r->answer;
 
-	if (!a->processes) {
+	if (!a->images) {
 		jw_key(&r->j, "peak");
 		jw_null(&r->j);
 		return 0;
@@ -128,8 +128,7 @@ static void put_job(struct report *r)
 	put_u64(j, "processes", a->processes);
 	put_known(j, "charge_peak_bytes", a->charge_peak);
 	/* Peaks of processes that lived together are of different moments: they are not added. */
-	put_known(j, "rss_sum_peak_bytes",
-		  !a->processes || a->together ? EV_NONE : a->top.peak.bytes);
+	put_known(j, "rss_sum_peak_bytes", !a->images || a->together ? EV_NONE : a->top.peak.bytes);
 	put_known(j, "limit_bytes", limited ? a->tight.limit : EV_NONE);
 	put_known(j, "headroom_min_bytes", limited ? a->tight.headroom_min : EV_NONE);
 	jw_key(j, "headroom_phase");

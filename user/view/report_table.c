@@ -305,7 +305,7 @@ static int put_heading(struct report *r, const struct process *p)
 
 static void put_process_notes(struct report *r, const struct process *p)
 {
-	if (p->reason == PP_BY_ATTACH && r->answer.processes == 1) {
+	if (p->reason == PP_BY_ATTACH && r->answer.images == 1) {
 		out_str(&r->out, "  held ");
 		out_mib(&r->out, p->baseline_bytes);
 		out_str(&r->out, " MiB when it was attached to\n");
@@ -331,7 +331,7 @@ static int put_process(void *arg, const struct process *p)
 	r->p = p;
 	r->bad_ends += p->bad_ends;
 	out_str(&r->out, "\n");
-	if (r->answer.processes > 1) {
+	if (r->answer.images > 1) {
 		err = put_heading(r, p);
 		if (err < 0)
 			return err;
