@@ -47,10 +47,14 @@ static int unknown(const char *name)
 static int run_command(const char *name, int argc, char **argv)
 {
 	const struct subcommand *c = subcommand_find(name);
+	char program[64];
 	int status;
 
 	if (!c)
 		return unknown(name);
+	/* getopt_long() begins its messages with it. */
+	snprintf(program, sizeof(program), "peakphase %s", c->name);
+	argv[0] = program;
 	status = c->run(argc, argv);
 	return status ? status : flush_stdout();
 }

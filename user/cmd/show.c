@@ -75,11 +75,13 @@ static struct report_style style_of(const struct show_options *opt, FILE *f)
 /* The store says its own errors; what is left is the output. */
 static int status_of(int err, FILE *f)
 {
+	bool output = ferror(f);
+
+	clearerr(f); /* it has been dealt with: main() looks at stdout too */
 	if (!err || err == -EPIPE || err == -ENODATA)
 		return STATUS_DONE;
-	if (ferror(f)) {
+	if (output) {
 		say_error("cannot write the report: %s", strerror(-err));
-		clearerr(f);
 	} else {
 		say_error("cannot read the recording to its end: %s", strerror(-err));
 	}

@@ -28,7 +28,8 @@ static const char *ended_text(enum phase_ended by)
 /* "(after)" and the like end with their process by nature: nobody left them open. */
 static bool left_open(const struct phase *ph)
 {
-	return !view_implied_name(ph->kind) || ph->ended_by != PH_BY_EXIT;
+	return !view_implied_name(ph->kind) ||
+	       (ph->ended_by != PH_BY_EXIT && ph->ended_by != PH_BY_EXEC);
 }
 
 /* " ±2.0" before the unit, " (3 marks lost)" behind it. */

@@ -153,7 +153,7 @@ static const char *ended_note(const struct report *r, const struct phase *ph)
 	case PH_BY_EXIT:
 		return view_implied_name(ph->kind) ? NULL : "open at exit";
 	case PH_BY_EXEC:
-		return "ended by exec";
+		return view_implied_name(ph->kind) ? NULL : "ended by exec";
 	case PH_BY_SIGNAL:
 		return "open when killed";
 	case PH_BY_OOM:
@@ -195,11 +195,23 @@ static void put_notes(struct report *r, const struct phase *ph)
 	}
 }
 
+static uint64_t percent_of(uint64_t part, uint64_t whole)
+{
+	return (uint64_t)(((unsigned __int128)part * 100 + whole / 2) / whole);
+}
+
+static void put_share(struct report *r, uint64_t percent, const char *name)
+{
+	out_u64(&r->out, percent);
+	out_str(&r->out, " % ");
+	out_str(&r->out, name);
+}
+
 /* "61 % heap, 30 % anonymous, 9 % libfoo.so  (of 812 faults sampled, 1 in 64)" */
 static void put_where(struct report *r, const struct phase *ph)
 {
 	char name[PP_NAME_MAX * TEXT_ESCAPED_MAX + 1];
-	uint64_t hits = 0, left = 100, percent;
+	uint64_t hits = 0, named = 0;
 
 	for (uint32_t i = 0; i < ph->nwhere; i++)
 		hits += ph->where[i].hits;
@@ -211,18 +223,16 @@ static void put_where(struct report *r, const struct phase *ph)
 		size_t len;
 		const char *bytes = where_name(w, &len);
 
-		percent = (uint64_t)(((unsigned __int128)w->hits * 100 + hits / 2) / hits);
-		left -= percent < left ? percent : left;
+		if (i && !percent_of(w->hits, hits))
+			break;
+		named += w->hits;
 		text_escape_as(name, sizeof(name), bytes, len, r->flags);
 		out_str(&r->out, i ? ", " : "");
-		out_u64(&r->out, percent);
-		out_str(&r->out, " % ");
-		out_str(&r->out, name);
+		put_share(r, percent_of(w->hits, hits), name);
 	}
-	if (ph->nwhere > WHERE_MAX) {
+	if (percent_of(hits - named, hits)) {
 		out_str(&r->out, ", ");
-		out_u64(&r->out, left);
-		out_str(&r->out, " % others");
+		put_share(r, percent_of(hits - named, hits), "others");
 	}
 	out_str(&r->out, "  (of ");
 	out_u64(&r->out, hits);
