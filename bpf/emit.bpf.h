@@ -75,7 +75,7 @@ static __always_inline struct thread_state *book_current(struct mm_state *st)
 struct cutting {
 	struct mm_state *st;
 	u64 now_ns;
-	u64 total;
+	struct moment now;
 	u64 old; /* word of the window that ended */
 };
 
@@ -83,10 +83,10 @@ static long try_cut(u32 i, struct cutting *c)
 {
 	struct mm_state *st = c->st;
 	u64 old = *(volatile u64 *)&st->word;
-	u64 word = word_make(word_seq(old) + 1, c->total);
+	u64 word = word_make(word_seq(old) + 1, c->now.total);
 
 	/* Of the window to come, before anyone can raise it. */
-	write_co(st, word, c->now_ns);
+	write_co(st, word, c->now_ns, &c->now);
 	c->old = old;
 	return __sync_val_compare_and_swap(&st->word, old, word) == old;
 }
@@ -94,11 +94,12 @@ static long try_cut(u32 i, struct cutting *c)
 /* Ends the window: its maxima go into the record, the next one starts from what is now. */
 static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e)
 {
-	struct cutting c = {.st = st, .now_ns = e->hdr.time_ns, .total = rss_of(st->value)};
+	struct cutting c = {.st = st, .now_ns = e->hdr.time_ns};
 	struct pp_window *w = &e->win;
+	u64 key, least, most;
 	struct co *co;
-	u64 key;
 
+	take_moment(&c.now, st);
 	/* Fails only while others raise the maximum at this very moment, each time anew. */
 	bpf_loop(1000, try_cut, &c, 0);
 	w->seq = word_seq(c.old);
@@ -107,13 +108,23 @@ static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e)
 	key = *(volatile u64 *)&co->key;
 	w->max_at_ns = co->at_ns;
 	for (int m = 0; m < PP_NMEMBERS; m++) {
+		e->now[m] = c.now.members[m];
 		w->max_members[m] = co->members[m];
-		w->member_max[m] =
-		    __sync_lock_test_and_set(&st->member_max[m], pages_of(st->value[m]));
+		most = __sync_lock_test_and_set(&st->member_max[m], e->now[m]);
+		w->member_max[m] = most > e->now[m] ? most : e->now[m];
 	}
-	if (key != c.old)
+	if (c.now.total > w->max) {
+		/* Grown by an event that is about to raise it, on another CPU: in the next window.
+		 */
+		w->max = c.now.total;
+		w->max_at_ns = c.now_ns;
+		for (int m = 0; m < PP_NMEMBERS; m++)
+			w->max_members[m] = c.now.members[m];
+	} else if (key != c.old) {
 		e->hdr.flags |= PP_F_CO_INEXACT;
-	w->min = __sync_lock_test_and_set(&st->min, c.total);
+	}
+	least = __sync_lock_test_and_set(&st->min, c.now.total);
+	w->min = least < c.now.total ? least : c.now.total;
 	raise(&st->peak, w->max);
 	e->peak = st->peak;
 }
@@ -150,11 +161,9 @@ __weak int cut(struct mm_state *st, struct pp_edge *e, u64 task)
 	if (!st || !e)
 		return 0;
 	cut_window(st, e);
-	for (int m = 0; m < PP_NMEMBERS; m++)
-		e->now[m] = pages_of(st->value[m]);
 	cut_charge(st, e, task);
-	e->mm_grew = st->grew;
-	e->mm_shrank = st->shrank;
+	e->mm_grew = st->grew + st->solo_grew;
+	e->mm_shrank = st->shrank + st->solo_shrank;
 	e->ext_grew = st->ext_grew;
 	e->ext_shrank = st->ext_shrank;
 	e->lost = __sync_lock_test_and_set(&st->lost, 0);
@@ -184,13 +193,14 @@ static __always_inline void fill_edge(struct pp_edge *e, u16 kind, u32 size, str
 	}
 }
 
-static __always_inline void emit_sample(struct mm_state *st, struct task_struct *task, u64 total)
+static __always_inline void emit_sample(struct mm_state *st, struct task_struct *task,
+					const struct moment *now)
 {
 	u64 last = st->last_sample;
 	struct pp_sample *s;
 
 	/* One of the CPUs that see it due sends it. */
-	if (__sync_val_compare_and_swap(&st->last_sample, last, total) != last)
+	if (__sync_val_compare_and_swap(&st->last_sample, last, now->total) != last)
 		return;
 	s = bpf_ringbuf_reserve(&ring_samples, sizeof(*s), 0);
 	if (!s) {
@@ -201,7 +211,7 @@ static __always_inline void emit_sample(struct mm_state *st, struct task_struct 
 	s->hdr.pid = st->tgid;
 	s->seq = word_seq(st->word);
 	for (int m = 0; m < PP_NMEMBERS; m++)
-		s->now[m] = pages_of(st->value[m]);
+		s->now[m] = now->members[m];
 	s->max = word_pages(st->word);
 	s->min = st->min;
 	s->charge = st->usage_addr ? read_u64(st->usage_addr) : PP_NO_LIMIT;

@@ -183,6 +183,46 @@ int adopt_running(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/*
+ * The tracing ends: a last edge of every process that goes on. Its window would else end nowhere,
+ * and what it holds be lost.
+ */
+SEC("iter/task")
+int detach_running(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_state *ts;
+	struct proc_state *p;
+	struct mm_state *st;
+	struct pp_edge *e;
+	u32 tgid;
+
+	if (!task)
+		return 0;
+	tgid = task->tgid;
+	if ((u32)task->pid != tgid)
+		return 0;
+	p = bpf_map_lookup_elem(&procs, &tgid);
+	if (!p || p->shares)
+		return 0;
+	st = state_of_proc(p);
+	if (!st || !st->ready)
+		return 0;
+	settle(st);
+	e = edge_reserve(st, sizeof(*e));
+	if (!e)
+		return 0;
+	/* Not in the thread's context: what it has not booked yet stays its own, and is counted. */
+	ts = bpf_task_storage_get(&threads, task, 0, 0);
+	fill_edge(e, PP_DETACH, sizeof(*e), st, task, ts);
+	if (ts && ts->mm_id == st->mm_id) {
+		e->thread_grew += st->solo_grew;
+		e->thread_shrank += st->solo_shrank;
+	}
+	edge_submit(e, false);
+	return 0;
+}
+
 /* One value per CPU, to see where each CPU's area lies. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

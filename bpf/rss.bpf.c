@@ -94,8 +94,8 @@ int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
 {
 	struct mm_state *st = state_of(mm);
 	struct task_struct *task;
+	struct moment now;
 	s64 amount;
-	u64 total;
 
 	if (!st)
 		return 0;
@@ -113,19 +113,19 @@ int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
 	}
 	task = bpf_get_current_task_btf();
 	book(st, mm, task, amount);
-	total = rss_of(st->value);
+	take_moment(&now, st);
 	if (amount > 0) {
-		u64 now = pages_of(st->value[member & 3]);
+		u64 of_member = now.members[member & 3];
 
-		if (total > word_pages(st->word))
-			raise_total(st, total);
-		if (now > st->member_max[member & 3])
-			raise(&st->member_max[member & 3], now);
+		if (now.total > word_pages(st->word))
+			raise_total(st, &now);
+		if (of_member > st->member_max[member & 3])
+			raise(&st->member_max[member & 3], of_member);
 		raise_charge(st);
-	} else if (total < st->min) {
-		lower(&st->min, total);
+	} else if (now.total < st->min) {
+		lower(&st->min, now.total);
 	}
-	if (sample_due(st->last_sample, total, cfg_pages_per_mib))
-		emit_sample(st, task, total);
+	if (sample_due(st->last_sample, now.total, cfg_pages_per_mib))
+		emit_sample(st, task, &now);
 	return 0;
 }

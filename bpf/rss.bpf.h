@@ -114,31 +114,43 @@ static __always_inline void lower(u64 *min, u64 v)
 	}
 }
 
-static __always_inline void write_co(struct mm_state *st, u64 word, u64 at)
+/* Pages of each member at one moment, as far as there is one while other CPUs go on. */
+struct moment {
+	u64 members[PP_NMEMBERS];
+	u64 total;
+};
+
+static __always_inline void take_moment(struct moment *now, const struct mm_state *st)
+{
+	for (int m = 0; m < PP_NMEMBERS; m++)
+		now->members[m] = pages_of(*(volatile s64 *)&st->value[m]);
+	now->total = now->members[PP_FILE] + now->members[PP_ANON] + now->members[PP_SHMEM];
+}
+
+static __always_inline void write_co(struct mm_state *st, u64 word, u64 at,
+				     const struct moment *now)
 {
 	struct co *co = &st->co[word_seq(word) & 1];
 
 	*(volatile u64 *)&co->key = 0;
 	co->at_ns = at;
-	co->members[PP_FILE] = pages_of(st->value[PP_FILE]);
-	co->members[PP_ANON] = pages_of(st->value[PP_ANON]);
-	co->members[PP_SWAP] = pages_of(st->value[PP_SWAP]);
-	co->members[PP_SHMEM] = pages_of(st->value[PP_SHMEM]);
+	for (int m = 0; m < PP_NMEMBERS; m++)
+		co->members[m] = now->members[m];
 	*(volatile u64 *)&co->key = word;
 }
 
-/* The total has reached `total`: raise the window's maximum, with moment and members. */
-static __always_inline void raise_total(struct mm_state *st, u64 total)
+/* The RSS has grown: raise the window's maximum, with moment and members. */
+static __always_inline void raise_total(struct mm_state *st, const struct moment *now)
 {
 	for (int i = 0; i < 16; i++) {
 		u64 old = *(volatile u64 *)&st->word;
 		u64 word;
 
-		if (total <= word_pages(old))
+		if (now->total <= word_pages(old))
 			return;
-		word = word_make(word_seq(old), total);
+		word = word_make(word_seq(old), now->total);
 		if (__sync_val_compare_and_swap(&st->word, old, word) == old) {
-			write_co(st, word, bpf_ktime_get_ns());
+			write_co(st, word, bpf_ktime_get_ns(), now);
 			return;
 		}
 	}
@@ -237,6 +249,7 @@ static __always_inline void settle_atomic(struct mm_state *st, u64 mm, s64 amoun
 __weak int settle_counters(struct mm_state *st, u64 *grew, u64 *shrank)
 {
 	struct settle s = {};
+	struct moment now;
 	s64 amount;
 	u64 mm;
 
@@ -254,7 +267,8 @@ __weak int settle_counters(struct mm_state *st, u64 *grew, u64 *shrank)
 		__sync_fetch_and_add(grew, amount);
 	else
 		__sync_fetch_and_add(shrank, -amount);
-	raise_total(st, rss_of(st->value));
+	take_moment(&now, st);
+	raise_total(st, &now);
 	return 0;
 }
 

@@ -39,6 +39,7 @@ enum pp_kind {
 	PP_EXIT,	 /* the mm's process ended: struct pp_exit */
 	PP_THREAD,	 /* a thread began: struct pp_edge */
 	PP_THREAD_EXIT,	 /* a thread that had marked ended: struct pp_edge */
+	PP_DETACH,	 /* the tracing of the mm ends, it goes on: struct pp_edge */
 	PP_SAMPLE,	 /* struct pp_sample, on its own ring */
 	PP_FAULT,	 /* struct pp_fault, on its own ring */
 	PP_KIND_MAX,

@@ -395,6 +395,10 @@ int trace_end(struct trace **tp, int status)
 	int err;
 
 	err = session_poll(t->session, 0);
+	if (t->live && session_detach(t->session))
+		say_warning(
+		    "no last reading of the processes that go on: their last windows are missing");
+	err = err ? err : session_poll(t->session, 0);
 	end.end_ns = mono_ns();
 	session_losses(t->session, end.losses, &end.missed);
 	if (!err)

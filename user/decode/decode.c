@@ -195,6 +195,7 @@ static int body(struct scale *s, const void *data, size_t size, struct event *ou
 		return exit_edge(s, data, size, &out->edge);
 	case PP_THREAD:
 	case PP_THREAD_EXIT:
+	case PP_DETACH:
 		if (size != sizeof(struct pp_edge))
 			return -EBADMSG;
 		edge(s, data, &out->edge);

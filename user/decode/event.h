@@ -96,7 +96,7 @@ struct event {
 
 static inline bool event_is_edge(enum pp_kind k)
 {
-	return k >= PP_BASE && k <= PP_THREAD_EXIT;
+	return k >= PP_BASE && k <= PP_DETACH;
 }
 
 #endif

@@ -134,6 +134,7 @@ static int dispatch(struct model *m, struct mm **pp, const struct event *ev)
 		return end_by_exit(m, pp, e->exit_code);
 	case PP_BASE:
 	case PP_THREAD:
+	case PP_DETACH:
 	case PP_SAMPLE:
 	case PP_FAULT:
 	case PP_KIND_MAX:

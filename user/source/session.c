@@ -285,9 +285,10 @@ int session_follows(struct session *s, pid_t pid)
 	return v.slot != NO_SLOT;
 }
 
-int session_adopt(struct session *s)
+/* Reads an iterator to its end once: its program runs for every task. */
+static int run_iterator(struct bpf_program *prog)
 {
-	struct bpf_link *link = bpf_program__attach_iter(s->skel->progs.adopt_running, NULL);
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
 	char buf[64];
 	int fd, err = 0;
 
@@ -318,6 +319,16 @@ int session_probe(struct session *s, const char *path)
 unsigned int session_probes(const struct session *s)
 {
 	return probes_count(s->probes);
+}
+
+int session_adopt(struct session *s)
+{
+	return run_iterator(s->skel->progs.adopt_running);
+}
+
+int session_detach(struct session *s)
+{
+	return run_iterator(s->skel->progs.detach_running);
 }
 
 void session_losses(const struct session *s, uint64_t lost[PP_LOSS_MAX], uint64_t *missed)

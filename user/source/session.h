@@ -51,6 +51,8 @@ const struct session_facts *session_facts(const struct session *s);
 int session_watch(struct session *s, pid_t pid);
 /* Takes in all watched processes that have not been exec'ed yet, as they are. */
 int session_adopt(struct session *s);
+/* The tracing ends: a last edge of every process that goes on, to be polled after this. */
+int session_detach(struct session *s);
 /* Is it followed (adopted, not ended)? 1, 0, -errno. */
 int session_follows(struct session *s, pid_t pid);
 

@@ -48,6 +48,7 @@ static int event_parts(const struct event *ev, struct parts *p)
 		return 0;
 	case PP_THREAD:
 	case PP_THREAD_EXIT:
+	case PP_DETACH:
 		return 0;
 	case PP_SAMPLE:
 		p->end1 = offsetof(struct event, sample) + sizeof(ev->sample);

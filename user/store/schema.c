@@ -40,7 +40,7 @@
 	U64(s, "peak_win", peak.win)
 
 static const struct column edges[] = {
-	HEAD(PP_BASE, PP_THREAD_EXIT),
+	HEAD(PP_BASE, PP_DETACH),
 	MEMBERS(event, "", edge.now),
 	U64(event, "win_seq", edge.win.seq),
 	U64(event, "win_max", edge.win.max),
