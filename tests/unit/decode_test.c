@@ -284,7 +284,7 @@ static void lengths(void **state)
 		}
 	}
 	/* One size each; begin and checkpoint two, end three. */
-	assert_int_equal(good, 7 + 2 + 2 + 3);
+	assert_int_equal(good, 8 + 2 + 2 + 3);
 	assert_int_equal(decode(rec, 0, PAGE, &ev), -EBADMSG);
 	assert_int_equal(decode(rec, sizeof(struct pp_hdr) - 1, PAGE, &ev), -EBADMSG);
 }

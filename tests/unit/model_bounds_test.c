@@ -201,6 +201,36 @@ static void threads_without_end(void **state)
 	model_free(&r.m);
 }
 
+/* Edges that are no marks leave a gap open: what it began with is not forgotten. */
+static void a_long_gap(void **state)
+{
+	struct got g;
+	struct sim s = {0};
+	struct sim_mm m;
+	struct model *model = got_model(&g, 0);
+
+	(void)state;
+	s.ns = 100 * MS;
+	sim_base(&s, &m, 1, PID, PP_BY_EXEC, 9000 * MIB);
+	sim_begin(&s, &m, PID, "x", 1);
+	sim_hog(&s, &m, PID, -1000);
+	sim_end(&s, &m, PID, 1);
+	sim_hog(&s, &m, PID, 500);
+	for (int i = 0; i < 2000; i++) {
+		sim_end(&s, &m, PID, 99); /* of nothing */
+		sim_hog(&s, &m, PID, -2);
+	}
+	sim_exit(&s, &m, PID, 0);
+	sim_run(&s, &g, model);
+	assert_int_equal(got_kind(&g, PH_AFTER)->peak.bytes, 8500 * MIB);
+	assert_int_equal(over_start(got_kind(&g, PH_AFTER)), 500);
+	assert_int_equal(g.pr[0].bad_ends, 2000);
+	model_free(&model);
+	got_free(&g);
+	sim_mm_free(&m);
+	sim_free(&s);
+}
+
 /* The stack beside the plainest maximum there is, with starts that come and go. */
 static void stack_against_a_list(void **state)
 {
@@ -259,6 +289,7 @@ int main(void)
 	    cmocka_unit_test(one_token_for_all),
 	    cmocka_unit_test(a_hog_and_a_quiet_one),
 	    cmocka_unit_test(threads_without_end),
+	    cmocka_unit_test(a_long_gap),
 	    cmocka_unit_test(stack_against_a_list),
 	};
 

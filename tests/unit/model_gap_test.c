@@ -91,6 +91,31 @@ static void a_checkpoint_covers_what_was_out(void **state)
 	assert_false(got_find(&r->g, "span")->overlaps);
 }
 
+/* A checkpoint takes back what lies within it; a longer one of another thread takes back the rest.
+ */
+static void covered_in_two_steps(void **state)
+{
+	struct run *r = *state;
+
+	sim_begin(&r->s, &r->m, PID, "a", 1); /* (startup) is out */
+	sim_end(&r->s, &r->m, PID, 1);
+	sim_edge(&r->s, &r->m, PP_THREAD, 50);
+	sim_begin(&r->s, &r->m, PID, "b", 2); /* (between) is out, from 2 */
+	sim_end(&r->s, &r->m, PID, 2);
+	sim_begin(&r->s, &r->m, PID, "c", 3); /* (between) is out, from 5 */
+	sim_end(&r->s, &r->m, PID, 3);
+	sim_mark(&r->s, &r->m, 50, "from 3");
+	assert_int_equal(r->m.win, 9);
+	sim_mark(&r->s, &r->m, PID, "from 0");
+	sim_mark(&r->s, &r->m, PID, "nothing left");
+	finish(r);
+	assert_int_equal(r->g.covered, 2);
+	assert_int_equal(got_count(&r->g, PH_STARTUP), 0);
+	assert_int_equal(got_count(&r->g, PH_BETWEEN), 0);
+	assert_int_equal(got_find(&r->g, "from 3")->start_win, 3);
+	assert_int_equal(got_find(&r->g, "from 0")->start_win, 0);
+}
+
 /* A checkpoint inside a span had begun before it: they share time and neither holds the other. */
 static void a_checkpoint_across_a_begin(void **state)
 {
@@ -285,6 +310,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(all_threads_count_in_a_gap),
 	    T(a_checkpoint_covers_what_was_out),
+	    T(covered_in_two_steps),
 	    T(a_checkpoint_across_a_begin),
 	    T(two_threads_take_turns),
 	    T(no_time_between),

@@ -382,6 +382,40 @@ static void end_of_the_tracing(void **state)
 	sim_free(&s);
 }
 
+/* An edge at the detach ends the last window: nothing is guessed. */
+static void detached(void **state)
+{
+	struct sim s = {0};
+	struct sim_mm m;
+	struct got g;
+	struct model *model = got_model(&g, 0);
+
+	(void)state;
+	s.ns = 100 * MS;
+	sim_base(&s, &m, 1, PID, PP_BY_ATTACH, 500 * MIB);
+	sim_begin(&s, &m, PID, "late", 1);
+	sim_hog(&s, &m, PID, 50);
+	sim_hog(&s, &m, PID, -20);
+	sim_edge(&s, &m, PP_DETACH, PID);
+	sim_mark(&s, &m, PID, "unheard");
+	s.ns += 50 * MS;
+	sim_run(&s, &g, model);
+	assert_int_equal(g.npr, 1);
+	assert_int_equal(g.pr[0].exit, PX_RUNNING);
+	assert_int_equal(g.pr[0].end_ns, 0);
+	assert_int_equal(g.pr[0].end_bytes, 530 * MIB);
+	assert_true(g.pr[0].exact);
+	assert_int_equal(over_start(got_find(&g, "late")), 50);
+	assert_int_equal(got_find(&g, "late")->ended_by, PH_BY_TRACE);
+	assert_true(got_find(&g, "late")->exact);
+	assert_int_equal(got_find(&g, "late")->end_ns, 102 * MS + MS);
+	assert_int_equal(model_counts(model)->orphans, 1);
+	model_free(&model);
+	got_free(&g);
+	sim_mm_free(&m);
+	sim_free(&s);
+}
+
 /* A raise in flight while a marker took the window: the kernel's own peak has it. */
 static void the_kernels_own_peak(void **state)
 {
@@ -418,6 +452,7 @@ int main(void)
 	    cmocka_unit_test(lost_beginning),
 	    cmocka_unit_test(after_the_end),
 	    cmocka_unit_test(end_of_the_tracing),
+	    cmocka_unit_test(detached),
 	    cmocka_unit_test(the_kernels_own_peak),
 	};
 

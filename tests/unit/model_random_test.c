@@ -7,8 +7,9 @@
 
 #define STREAMS 400
 #define STEPS 300
+#define LONG_STREAMS 12
+#define LONG_STEPS 3000
 #define THREADS 4
-#define OPEN_MAX 64
 
 struct want {
 	bool checkpoint, open;
@@ -22,14 +23,14 @@ struct want {
 struct world {
 	struct sim s;
 	struct sim_mm m;
-	struct want w[STEPS + 8];
+	struct want w[LONG_STEPS + 8];
 	size_t n;
 	uint64_t token;
 	/* Of each thread: its last checkpoint or its beginning, and its counters at its last edge.
 	 */
 	struct want from[THREADS];
 	uint64_t grew_seen[THREADS];
-	bool marked;
+	int64_t drift; /* MiB added to each change */
 	uint64_t rng;
 };
 
@@ -82,7 +83,6 @@ static void step_mark(struct world *w, uint32_t i)
 	end_of(w, x);
 	x->end_grew = w->grew_seen[i];
 	start_of(w, &w->from[i], i);
-	w->marked = true;
 }
 
 static void step_begin(struct world *w, uint32_t i)
@@ -94,12 +94,11 @@ static void step_begin(struct world *w, uint32_t i)
 	start_of(w, x, i);
 	x->token = w->token;
 	x->open = true;
-	w->marked = true;
 }
 
 static void step_end(struct world *w, uint32_t i)
 {
-	size_t open[STEPS + 8], n = 0;
+	size_t open[LONG_STEPS + 8], n = 0;
 	struct want *x;
 
 	for (size_t k = 0; k < w->n; k++)
@@ -120,7 +119,7 @@ static void step_end(struct world *w, uint32_t i)
 static void step(struct world *w, const uint32_t mix[3])
 {
 	uint32_t i = roll(w, THREADS), what = roll(w, 100);
-	int64_t mib = (int64_t)roll(w, 40) - 18;
+	int64_t mib = (int64_t)roll(w, 40) - 18 + w->drift;
 
 	if (what < mix[0]) {
 		step_mark(w, i);
@@ -235,7 +234,7 @@ static void shuffle(struct world *w)
 	}
 }
 
-static void one(uint64_t seed, const uint32_t mix[3], bool reorder)
+static void one(uint64_t seed, const uint32_t mix[3], bool reorder, int steps)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct got g;
@@ -244,7 +243,9 @@ static void one(uint64_t seed, const uint32_t mix[3], bool reorder)
 	assert_non_null(w);
 	w->rng = seed * 0x9e3779b97f4a7c15ull + 1;
 	w->s.ns = 5000 * MS;
-	sim_base(&w->s, &w->m, seed, 10, PP_BY_EXEC, 20 * MIB);
+	/* Falling from on high the stacks are at their fullest, and have to be compacted. */
+	w->drift = steps == LONG_STEPS ? -12 : 0;
+	sim_base(&w->s, &w->m, seed, 10, PP_BY_EXEC, (steps == LONG_STEPS ? 40000 : 20) * MIB);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		if (i) {
 			w->s.ns += MS;
@@ -252,7 +253,7 @@ static void one(uint64_t seed, const uint32_t mix[3], bool reorder)
 		}
 		start_of(w, &w->from[i], i);
 	}
-	for (int i = 0; i < STEPS; i++)
+	for (int i = 0; i < steps; i++)
 		step(w, mix);
 	sim_exit(&w->s, &w->m, 10, 0);
 	saw(w, 0);
@@ -284,37 +285,44 @@ static void spans(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < STREAMS; i++)
-		one(i, (uint32_t[]){0, 25, 50}, false);
+		one(i, (uint32_t[]){0, 25, 50}, false, STEPS);
 }
 
 static void checkpoints(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < STREAMS; i++)
-		one(i, (uint32_t[]){40, 40, 40}, false);
+		one(i, (uint32_t[]){40, 40, 40}, false, STEPS);
 }
 
 static void both(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < STREAMS; i++)
-		one(i, (uint32_t[]){15, 35, 55}, false);
+		one(i, (uint32_t[]){15, 35, 55}, false, STEPS);
 }
 
 static void both_out_of_order(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < STREAMS; i++)
-		one(i, (uint32_t[]){15, 35, 55}, true);
+		one(i, (uint32_t[]){15, 35, 55}, true, STEPS);
+}
+
+static void falling(void **state)
+{
+	(void)state;
+	for (uint64_t i = 1; i <= LONG_STREAMS; i++)
+		one(i, i % 2 ? (uint32_t[]){0, 30, 56} : (uint32_t[]){8, 34, 59}, i % 3 == 0,
+		    LONG_STEPS);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(spans),
-	    cmocka_unit_test(checkpoints),
-	    cmocka_unit_test(both),
-	    cmocka_unit_test(both_out_of_order),
+	    cmocka_unit_test(spans),   cmocka_unit_test(checkpoints),
+	    cmocka_unit_test(both),    cmocka_unit_test(both_out_of_order),
+	    cmocka_unit_test(falling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

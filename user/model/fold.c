@@ -211,7 +211,7 @@ static int fold_late(struct mm *p, const struct event *ev)
 	raise(&p->carry, p, ev, p->last_ns);
 	p->pub.windows++;
 	p->pub.lost += ev->edge.lost;
-	if (ev->kind != PP_EXIT && ev->kind != PP_EXEC)
+	if (ev->kind != PP_EXIT && ev->kind != PP_EXEC && ev->kind != PP_DETACH)
 		return 0;
 	return push(p, p->next++, &p->carry);
 }

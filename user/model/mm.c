@@ -132,9 +132,12 @@ static int dispatch(struct model *m, struct mm **pp, const struct event *ev)
 		return mm_end(m, pp, PX_EXEC, 0);
 	case PP_EXIT:
 		return end_by_exit(m, pp, e->exit_code);
+	case PP_DETACH:
+		/* It goes on without us, and we know all of it so far: this edge ends its last
+		 * window. */
+		return mm_end(m, pp, PX_RUNNING, 0);
 	case PP_BASE:
 	case PP_THREAD:
-	case PP_DETACH:
 	case PP_SAMPLE:
 	case PP_FAULT:
 	case PP_KIND_MAX:
