@@ -18,6 +18,8 @@
 
 #define SCRIPT_DEPTH 5	 /* as deep as the kernel follows "#!" */
 #define ARGUMENTS_MAX 16 /* of the command line that may name programs */
+#define WORDS_MAX 256	 /* of shell code, over all of it, that may name programs */
+#define SHELL_SCRIPT_MAX (64 << 10)
 #define ENVIRON_MAX (128 << 10)
 
 void find_env_get(struct find_env *env)
@@ -141,6 +143,7 @@ int find_in_process(const char *proc, pid_t pid, find_fn fn, void *ctx)
 struct command_search {
 	struct finder finder;
 	const struct find_env *env;
+	unsigned int words; /* of shell code, looked up so far */
 };
 
 static int on_library(void *ctx, const char *path)
@@ -171,6 +174,52 @@ static bool is_env(const char *path)
 	return !strcmp(slash ? slash + 1 : path, "env");
 }
 
+/*
+ * Words of shell code that name programs: `sh -c 'cd x && ./etl input'`, `nice ./etl` in a script.
+ * No shell is imitated: what is no program is not found, what is none of the programs that will run
+ * costs a look.
+ */
+static int offer_shell_words(struct command_search *s, char *code, int depth)
+{
+	static const char between[] = " \t\r\n;&|()<>`\"'{}$=";
+	char path[PATH_MAX];
+	int err = 0;
+
+	for (char *save, *w = strtok_r(code, between, &save); !err && w && s->words++ < WORDS_MAX;
+	     w = strtok_r(NULL, between, &save))
+		if (!command_lookup(w, s->env->path, path))
+			err = offer_program(s, path, depth + 1);
+	return err;
+}
+
+static bool is_shell(const char *path)
+{
+	static const char *const shells[] = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"};
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+		if (!strcmp(slash ? slash + 1 : path, shells[i]))
+			return true;
+	return false;
+}
+
+/* What a shell script runs: of its beginning, as far as that is text. */
+static int offer_shell_script(struct command_search *s, const char *path, int depth)
+{
+	char *code = malloc(SHELL_SCRIPT_MAX + 1);
+	int fd = code ? open(path, O_RDONLY | O_CLOEXEC) : -1, err = 0;
+	ssize_t n = fd < 0 ? -1 : pread(fd, code, SHELL_SCRIPT_MAX, 0);
+
+	if (fd >= 0)
+		close(fd);
+	if (n > 0 && !memchr(code, 0, (size_t)n)) {
+		code[n] = '\0';
+		err = offer_shell_words(s, code, depth);
+	}
+	free(code);
+	return err;
+}
+
 /* A program, what interprets it, and the libraries of what runs in the end. */
 static int offer_program(struct command_search *s, const char *path, int depth)
 {
@@ -189,6 +238,8 @@ static int offer_program(struct command_search *s, const char *path, int depth)
 	close(fd);
 	if (!err) {
 		err = depth < SCRIPT_DEPTH ? offer_program(s, script.path, depth + 1) : 0;
+		if (!err && is_shell(script.path) && depth < SCRIPT_DEPTH)
+			err = offer_shell_script(s, path, depth);
 		if (!err && is_env(script.path) && depth < SCRIPT_DEPTH)
 			err = offer_env_word(s, script.arg, depth);
 		return err;
@@ -214,9 +265,19 @@ static int beside_script(struct command_search *s, const char *path)
 	return finder_python_folder(&s->finder, dir);
 }
 
+/* The argument of -c of a shell, or one that looks like it. */
+static int offer_shell_argument(struct command_search *s, const char *code)
+{
+	char *copy = strdup(code);
+	int err = copy ? offer_shell_words(s, copy, 0) : 0;
+
+	free(copy);
+	return err;
+}
+
 int find_for_command(char *const *argv, const struct find_env *env, find_fn fn, void *ctx)
 {
-	struct command_search s = {.finder = {fn, ctx, -1, NULL}, .env = env};
+	struct command_search s = {{fn, ctx, -1, NULL}, env, 0};
 	char path[PATH_MAX];
 	int err = 0;
 
@@ -226,6 +287,8 @@ int find_for_command(char *const *argv, const struct find_env *env, find_fn fn, 
 		/* Any argument may be the program that a wrapper (nice, timeout, uv) runs. */
 		if (!command_lookup(argv[i], env->path, path))
 			err = offer_program(&s, path, 0);
+		else if (i && strpbrk(argv[i], " \t\n;&|"))
+			err = offer_shell_argument(&s, argv[i]);
 		/* A script need not be executable for its interpreter to run it. */
 		if (!err && i && !stat(argv[i], &st) && S_ISREG(st.st_mode))
 			err = beside_script(&s, argv[i]);
