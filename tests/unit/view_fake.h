@@ -59,10 +59,26 @@ static inline int fake_phases_at(void *ctx, uint64_t mm_id, uint64_t win, report
 	return err;
 }
 
+static inline int fake_phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t headroom_min,
+					  report_phase_fn fn, void *arg)
+{
+	struct fake *f = ctx;
+	int err = 0;
+
+	for (size_t i = 0; i < f->nphases && !err; i++)
+		if (f->phases[i].mm_id == mm_id && f->phases[i].headroom_min == headroom_min)
+			err = fn(arg, &f->phases[i]);
+	return err;
+}
+
 static inline struct report_source fake_source(struct fake *f)
 {
-	return (struct report_source){f, &f->run, fake_each_process, fake_each_phase,
-				      fake_phases_at};
+	return (struct report_source){f,
+				      &f->run,
+				      fake_each_process,
+				      fake_each_phase,
+				      fake_phases_at,
+				      fake_phases_of_headroom};
 }
 
 static inline void fake_init(struct fake *f)

@@ -239,6 +239,31 @@ static void trouble(void **state)
 	free(f);
 }
 
+/* Of nested phases with the lowest headroom the innermost is named; one that came later is not. */
+static void tight(void **state)
+{
+	static const size_t with[] = {3, 5, 6};
+	struct fake *f = malloc(sizeof(*f));
+	char *text = NULL;
+	json_t *v, *job;
+
+	(void)state;
+	assert_non_null(f);
+	fake_pipeline(f);
+	f->processes[0].limit = 4096 * FAKE_MIB;
+	f->processes[0].headroom_min = 512 * FAKE_MIB;
+	for (size_t i = 0; i < 3; i++)
+		f->phases[with[i]].headroom_min = 512 * FAKE_MIB;
+	v = report_of(f, &text);
+	job = json_object_get(v, "job");
+	assert_string_equal(string_at(job, "headroom_phase"), "join");
+	assert_int_equal(int_at(job, "headroom_min_bytes"), 512 * FAKE_MIB);
+	assert_int_equal(int_at(json_object_get(job, "limit_owner"), "level"), 0);
+	json_decref(v);
+	free(text);
+	free(f);
+}
+
 /* Case D1 for programs: every label's bytes are in the label, or in label_hex. */
 static void labels(void **state)
 {
@@ -339,10 +364,11 @@ static void whole_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(writer),	cmocka_unit_test(long_strings),
-	    cmocka_unit_test(pipeline), cmocka_unit_test(trouble),
-	    cmocka_unit_test(labels),	cmocka_unit_test(nothing_traced),
-	    cmocka_unit_test(names),	cmocka_unit_test(whole_texts),
+	    cmocka_unit_test(writer),	      cmocka_unit_test(long_strings),
+	    cmocka_unit_test(pipeline),	      cmocka_unit_test(trouble),
+	    cmocka_unit_test(tight),	      cmocka_unit_test(labels),
+	    cmocka_unit_test(nothing_traced), cmocka_unit_test(names),
+	    cmocka_unit_test(whole_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,12 @@ static int phases_at(void *ctx, uint64_t mm_id, uint64_t win, report_phase_fn fn
 	return recording_phases_at(ctx, mm_id, win, fn, arg);
 }
 
+static int phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t headroom_min, report_phase_fn fn,
+			      void *arg)
+{
+	return recording_phases_of_headroom(ctx, mm_id, headroom_min, fn, arg);
+}
+
 static struct report_run run_of(const struct recording *r)
 {
 	const struct run_info *info = recording_info(r);
@@ -99,7 +105,8 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 		return STATUS_FAILED;
 	run = run_of(r);
 
-	struct report_source src = {r, &run, each_process, each_phase, phases_at};
+	struct report_source src = {r,		&run,	   each_process,
+				    each_phase, phases_at, phases_of_headroom};
 
 	err = opt->json ? report_json(&src, f) : report_text(&src, &style, f);
 	recording_close(&r);

@@ -147,3 +147,21 @@ int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 	sqlite3_reset(r->phases_at);
 	return err;
 }
+
+/* All rows are looked at, but only few of them read: a report has no second pass to spare. */
+int recording_phases_of_headroom(struct recording *r, uint64_t mm_id, uint64_t headroom_min,
+				 int (*fn)(void *, const struct phase *), void *ctx)
+{
+	sqlite3_stmt *st = reader_prepare(
+	    r, &schema_phases,
+	    "NOT INDEXED WHERE mm_id = ? AND headroom_min_bytes = ? ORDER BY " BY_START);
+	int err;
+
+	if (!st)
+		return -EBADMSG;
+	sqlite3_bind_int64(st, 1, (int64_t)mm_id);
+	sqlite3_bind_int64(st, 2, (int64_t)headroom_min);
+	err = each_row(r, st, mm_id, false, fn, ctx);
+	sqlite3_finalize(st);
+	return err;
+}

@@ -99,6 +99,9 @@ int recording_each_phase(struct recording *r, uint64_t mm_id,
 /* Phases of mm_id open at window win, outermost first: the owner of a peak is the last one. */
 int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 			int (*fn)(void *, const struct phase *), void *ctx);
+/* Phases of mm_id with that very headroom_min, in the order of recording_each_phase(). */
+int recording_phases_of_headroom(struct recording *r, uint64_t mm_id, uint64_t headroom_min,
+				 int (*fn)(void *, const struct phase *), void *ctx);
 int recording_each_sample(struct recording *r, uint64_t mm_id,
 			  int (*fn)(void *, const struct event *), void *ctx);
 

@@ -63,32 +63,24 @@ int answer_each_open_at_death(const struct report_source *src, const struct proc
 	return err;
 }
 
-/* Phases come by start: once one starts after the end of what was found, no inner one follows. */
-struct tight {
-	uint64_t headroom;
-	struct last last;
-};
-
-static int keep_tight(void *arg, const struct phase *ph)
+/* The first that had the least headroom, or what lies within it: rows come by start. */
+static int keep_innermost(void *arg, const struct phase *ph)
 {
-	struct tight *t = arg;
+	struct last *l = arg;
 
-	if (t->last.found && ph->start_win >= t->last.ph->end_win)
-		return 1;
-	if (ph->headroom_min == t->headroom)
-		keep_last(&t->last, ph);
-	return 0;
+	return l->found && ph->start_win >= l->ph->end_win ? 1 : keep_last(l, ph);
 }
 
 static int find_tight_phase(struct answer *a, const struct report_source *src)
 {
-	struct tight t = {.headroom = a->tight.headroom_min, .last.ph = &a->tight_phase};
+	struct last l = {.ph = &a->tight_phase};
 	int err;
 
 	if (!a->tight.mm_id)
 		return 0;
-	err = src->each_phase(src->ctx, a->tight.mm_id, keep_tight, &t);
-	a->has_tight_phase = t.last.found;
+	err = src->phases_of_headroom(src->ctx, a->tight.mm_id, a->tight.headroom_min,
+				      keep_innermost, &l);
+	a->has_tight_phase = l.found;
 	return err < 0 ? err : 0;
 }
 

@@ -42,6 +42,9 @@ struct report_source {
 	int (*each_phase)(void *ctx, uint64_t mm_id, report_phase_fn fn, void *arg);
 	/* Open at window win, outermost first: the last one owns a peak of that window. */
 	int (*phases_at)(void *ctx, uint64_t mm_id, uint64_t win, report_phase_fn fn, void *arg);
+	/* Those of each_phase with that very headroom_min. */
+	int (*phases_of_headroom)(void *ctx, uint64_t mm_id, uint64_t headroom_min,
+				  report_phase_fn fn, void *arg);
 };
 
 #endif
