@@ -6,14 +6,18 @@
 
 int signals_open(struct signals *s)
 {
+	static const int signo[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 	sigset_t heard, blocked;
 	int err;
 
 	sigemptyset(&heard);
-	sigaddset(&heard, SIGINT);
-	sigaddset(&heard, SIGQUIT);
-	sigaddset(&heard, SIGTERM);
-	sigaddset(&heard, SIGHUP);
+	for (size_t i = 0; i < sizeof(signo) / sizeof(signo[0]); i++) {
+		struct sigaction sa;
+
+		/* Blocked ones are queued even if they are ignored: nohup would be in vain. */
+		if (sigaction(signo[i], NULL, &sa) || sa.sa_handler != SIG_IGN)
+			sigaddset(&heard, signo[i]);
+	}
 	blocked = heard;
 	sigaddset(&blocked, SIGPIPE);
 	s->fd = -1;
