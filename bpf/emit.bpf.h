@@ -92,14 +92,16 @@ static long try_cut(u32 i, struct cutting *c)
 }
 
 /* Ends the window: its maxima go into the record, the next one starts from what is now. */
-static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e)
+static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e, u64 task)
 {
 	struct cutting c = {.st = st, .now_ns = e->hdr.time_ns};
 	struct pp_window *w = &e->win;
 	u64 key, least, most;
 	struct co *co;
+	s64 held;
 
 	take_moment(&c.now, st);
+	held = add_held_back(&c.now, task);
 	/* Fails only while others raise the maximum at this very moment, each time anew. */
 	bpf_loop(1000, try_cut, &c, 0);
 	w->seq = word_seq(c.old);
@@ -127,6 +129,9 @@ static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e)
 	w->min = least < c.now.total ? least : c.now.total;
 	raise(&st->peak, w->max);
 	e->peak = st->peak;
+	/* Booked by the kernel when the thread hands it over; counters here only ever rise. */
+	e->thread_grew = e->mm_grew = held > 0 ? held : 0;
+	e->thread_shrank = e->mm_shrank = held < 0 ? -held : 0;
 }
 
 /*
@@ -160,10 +165,10 @@ __weak int cut(struct mm_state *st, struct pp_edge *e, u64 task)
 {
 	if (!st || !e)
 		return 0;
-	cut_window(st, e);
+	cut_window(st, e, task);
 	cut_charge(st, e, task);
-	e->mm_grew = st->grew + st->solo_grew;
-	e->mm_shrank = st->shrank + st->solo_shrank;
+	e->mm_grew += st->grew + st->solo_grew;
+	e->mm_shrank += st->shrank + st->solo_shrank;
 	e->ext_grew = st->ext_grew;
 	e->ext_shrank = st->ext_shrank;
 	e->lost = __sync_lock_test_and_set(&st->lost, 0);
@@ -182,12 +187,11 @@ static __always_inline void fill_edge(struct pp_edge *e, u16 kind, u32 size, str
 {
 	fill_header(&e->hdr, kind, size, st, task);
 	cut(st, e, number_of(task));
-	e->thread_grew = e->thread_shrank = 0;
 	e->minflt = task->min_flt;
 	e->majflt = task->maj_flt;
 	if (ts && ts->mm_id == st->mm_id) {
-		e->thread_grew = ts->grew;
-		e->thread_shrank = ts->shrank;
+		e->thread_grew += ts->grew;
+		e->thread_shrank += ts->shrank;
 		e->minflt -= ts->min_base;
 		e->majflt -= ts->maj_base;
 	}

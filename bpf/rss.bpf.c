@@ -27,7 +27,7 @@ static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int 
 	struct shadow *sh;
 
 	if (!counters_percpu()) {
-		s64 count = atomic_count(mm, member);
+		s64 count = atomic_count(st->mm, member & 3);
 
 		return count - (s64)__sync_lock_test_and_set(&st->value[member & 3], count);
 	}

@@ -53,22 +53,6 @@ static __always_inline u64 local_base(struct mm_struct *mm, int member)
 	}
 }
 
-static __always_inline s64 atomic_count(struct mm_struct *mm_, int member)
-{
-	struct mm_struct___atomic *mm = (void *)mm_;
-
-	switch (member) {
-	case PP_FILE:
-		return mm->rss_stat.count[PP_FILE].counter;
-	case PP_ANON:
-		return mm->rss_stat.count[PP_ANON].counter;
-	case PP_SWAP:
-		return mm->rss_stat.count[PP_SWAP].counter;
-	default:
-		return mm->rss_stat.count[PP_SHMEM].counter;
-	}
-}
-
 static __always_inline s32 read_local(u64 base, u32 cpu)
 {
 	s32 v = 0;
@@ -83,6 +67,13 @@ static __always_inline u64 read_u64(u64 addr)
 
 	bpf_probe_read_kernel(&v, sizeof(v), (void *)addr);
 	return v;
+}
+
+/* Before 6.2. By address: the verifier of 6.1 cannot walk into an array of atomic_long_t. */
+static __always_inline s64 atomic_count(u64 mm, int member)
+{
+	return read_u64(mm + bpf_core_field_offset(struct mm_struct___atomic, rss_stat.count) +
+			member * sizeof(u64));
 }
 
 /* The verifier keeps pointers from becoming numbers; a read of the stack slot does not. */
@@ -233,12 +224,36 @@ static __always_inline void settle_percpu(u32 slot, u64 mm, struct settle *s)
 static __always_inline void settle_atomic(struct mm_state *st, u64 mm, s64 amount[PP_NMEMBERS])
 {
 	for (int m = 0; m < PP_NMEMBERS; m++) {
-		s64 count =
-		    read_u64(mm + m * sizeof(u64) +
-			     bpf_core_field_offset(struct mm_struct___atomic, rss_stat.count));
+		s64 count = atomic_count(mm, m);
 
 		amount[m] = count - (s64)__sync_lock_test_and_set(&st->value[m], count);
 	}
+}
+
+/*
+ * Before 6.2 a thread counts up to 64 faults by itself before the mm's counter moves: what that
+ * thread (its address) holds back, added to the moment. Returns the pages of RSS. Other threads
+ * hold back as much, unseen: the bound that reports carry.
+ */
+static __always_inline s64 add_held_back(struct moment *now, u64 task)
+{
+	s64 sum = 0;
+
+	if (!counters_atomic())
+		return 0;
+	for (int m = 0; m < PP_NMEMBERS; m++) {
+		s32 held = 0;
+
+		bpf_probe_read_kernel(
+		    &held, sizeof(held),
+		    (void *)(task + m * sizeof(held) +
+			     bpf_core_field_offset(struct task_struct___cached, rss_stat.count)));
+		now->members[m] = pages_of((s64)now->members[m] + held);
+		if (m != PP_SWAP)
+			sum += held;
+	}
+	now->total = now->members[PP_FILE] + now->members[PP_ANON] + now->members[PP_SHMEM];
+	return sum;
 }
 
 /*
