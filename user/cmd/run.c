@@ -2,6 +2,7 @@
 /* peakphase run: traces a command from its first instruction; exits with its status. */
 #include <errno.h>
 #include <poll.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,7 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 			 const char *text)
 {
 	struct find_env env;
+	struct passwd *pw;
 	struct trace *t;
 	int err, status = -1, code;
 	char path[512];
@@ -110,6 +112,10 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 	if (err)
 		return trace_status(err);
 	find_env_get(&env);
+	/* `-u` sets the command's HOME: its Python looks for packages there. */
+	pw = opt->user ? getpwnam(opt->user) : NULL;
+	if (pw)
+		env.home = pw->pw_dir;
 	find_for_command(argv, &env, probe, trace_session(t));
 	err = session_watch(trace_session(t), command_pid(c));
 	if (!err)

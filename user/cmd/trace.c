@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/cmd.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "model/model.h"
@@ -168,7 +169,7 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 		free(t);
 		return -ENOMEM;
 	}
-	if (privilege_missing(PRIVILEGE_TRACE | PRIVILEGE_UPROBE, missing, sizeof(missing)) > 0) {
+	if (privilege_missing(PRIVILEGE_TRACE, missing, sizeof(missing)) > 0) {
 		struct privilege p;
 
 		say_error("not allowed to trace: missing %s", missing);
@@ -455,5 +456,5 @@ const char *trace_path(const struct trace *t)
 
 int trace_status(int err)
 {
-	return err == -EPERM || err == -EACCES || err == -ENOTSUP || err == -ESRCH ? 3 : 1;
+	return err == -ENOMEM ? STATUS_FAILED : STATUS_CANNOT_TRACE;
 }

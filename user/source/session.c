@@ -210,6 +210,11 @@ static int choose_site(struct session *s)
 
 	if (err) {
 		say_error("cannot probe user programs: %s", strerror(-err));
+		if (err == -EPERM || err == -EACCES) {
+			say_remedy(
+			    "this kernel asks for CAP_SYS_ADMIN to place a uprobe: run as root");
+			return -EPERM;
+		}
 		say_remedy(
 		    "uprobes need CONFIG_UPROBE_EVENTS and CAP_PERFMON; see `peakphase doctor`");
 		return err;
