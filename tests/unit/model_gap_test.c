@@ -2,46 +2,7 @@
 /* Implied phases and the checkpoints that cover them; mappings of faults (--where). */
 #include <stdio.h>
 
-#include "events.h"
-
-#define PID 10u
-
-struct run {
-	struct sim s;
-	struct sim_mm m;
-	struct got g;
-	struct model *model;
-};
-
-static int set_up(void **state)
-{
-	struct run *r = calloc(1, sizeof(*r));
-
-	assert_non_null(r);
-	r->s.ns = 1000 * MS;
-	r->model = got_model(&r->g, 0);
-	sim_base(&r->s, &r->m, 1, PID, PP_BY_EXEC, 10 * MIB);
-	*state = r;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct run *r = *state;
-
-	model_free(&r->model);
-	got_free(&r->g);
-	sim_mm_free(&r->m);
-	sim_free(&r->s);
-	free(r);
-	return 0;
-}
-
-static void finish(struct run *r)
-{
-	sim_exit(&r->s, &r->m, PID, 0);
-	sim_run(&r->s, &r->g, r->model);
-}
+#include "run.h"
 
 static void all_threads_count_in_a_gap(void **state)
 {
@@ -53,7 +14,7 @@ static void all_threads_count_in_a_gap(void **state)
 	sim_hog(&r->s, &r->m, 50, 4);
 	sim_hog(&r->s, &r->m, 0, 2);	 /* not its own doing */
 	sim_mark(&r->s, &r->m, 50, "x"); /* the late thread's: covers its part of (startup) only */
-	finish(r);
+	finish(r, 0);
 	p = got_kind(&r->g, PH_STARTUP);
 	assert_int_equal(over_start(p), 14);
 	assert_int_equal(p->grew_bytes, 12 * MIB);
@@ -78,7 +39,7 @@ static void a_checkpoint_covers_what_was_out(void **state)
 	sim_mark(&r->s, &r->m, PID, "all of it");
 	sim_begin(&r->s, &r->m, PID, "span2", 2);
 	sim_end(&r->s, &r->m, PID, 2);
-	finish(r);
+	finish(r, 0);
 	assert_int_equal(r->g.covered, 1);
 	assert_int_equal(got_count(&r->g, PH_STARTUP), 0);
 	/* What lies after the checkpoint stays. */
@@ -108,7 +69,7 @@ static void covered_in_two_steps(void **state)
 	assert_int_equal(r->m.win, 9);
 	sim_mark(&r->s, &r->m, PID, "from 0");
 	sim_mark(&r->s, &r->m, PID, "nothing left");
-	finish(r);
+	finish(r, 0);
 	assert_int_equal(r->g.covered, 2);
 	assert_int_equal(got_count(&r->g, PH_STARTUP), 0);
 	assert_int_equal(got_count(&r->g, PH_BETWEEN), 0);
@@ -126,7 +87,7 @@ static void a_checkpoint_across_a_begin(void **state)
 	sim_mark(&r->s, &r->m, PID, "within");
 	sim_end(&r->s, &r->m, PID, 1);
 	sim_mark(&r->s, &r->m, PID, "over the end");
-	finish(r);
+	finish(r, 0);
 	assert_true(got_find(&r->g, "span")->overlaps);
 	assert_true(got_find(&r->g, "across")->overlaps);
 	assert_false(got_find(&r->g, "within")->overlaps);
@@ -146,7 +107,7 @@ static void two_threads_take_turns(void **state)
 		snprintf(label, sizeof(label), "%d", i);
 		sim_mark(&r->s, &r->m, i % 2 ? 50 : PID, label);
 	}
-	finish(r);
+	finish(r, 0);
 	assert_int_equal(got_count(&r->g, PH_CHECKPOINT), 10);
 	assert_int_equal(r->g.n, 11); /* and (after): all the rest is named */
 	assert_int_equal(got_find(&r->g, "7")->start_ns, got_find(&r->g, "5")->end_ns);
@@ -168,7 +129,7 @@ static void no_time_between(void **state)
 	sim_grow(&r->s, &r->m, PID, PP_ANON, -9 * (int64_t)MIB, 0);
 	sim_begin(&r->s, &r->m, PID, "c", 3)->time_ns = r->s.ns - MS;
 	sim_end(&r->s, &r->m, PID, 3);
-	finish(r);
+	finish(r, 0);
 	assert_int_equal(got_count(&r->g, PH_BETWEEN), 1);
 	assert_int_equal(over_start(got_kind(&r->g, PH_BETWEEN)), 9);
 }
@@ -190,7 +151,7 @@ static void a_tid_again(void **state)
 	sim_hog(&r->s, &r->m, 50, 1);
 	sim_mark(&r->s, &r->m, 50, "second");
 	sim_end(&r->s, &r->m, 50, 1);
-	finish(r);
+	finish(r, 0);
 	assert_int_equal(got_find(&r->g, "first")->grew_bytes, 3 * MIB);
 	assert_int_equal(got_find(&r->g, "second")->grew_bytes, MIB);
 	assert_int_equal(got_find(&r->g, "second")->start_win, 5);
@@ -208,7 +169,7 @@ static void faults_are_counted_once(void **state)
 	sim_hog(&r->s, &r->m, PID, 2);
 	r->s.ns += MS;
 	sim_edge(&r->s, &r->m, PP_THREAD_EXIT, PID);
-	finish(r);
+	finish(r, 0);
 	assert_int_equal(got_find(&r->g, "x")->faults_minor, 4 * 256);
 	assert_int_equal(got_kind(&r->g, PH_AFTER)->faults_minor, 2 * 256);
 }
@@ -244,7 +205,7 @@ static void mappings(void **state)
 	sim_end(&r->s, &r->m, PID, 1);
 	sim_mark(&r->s, &r->m, PID, "all");
 	sim_mark(&r->s, &r->m, PID, "none");
-	finish(r);
+	finish(r, 0);
 	p = got_find(&r->g, "inner");
 	assert_int_equal(p->nwhere, 2);
 	assert_int_equal(where_of(r, p)[0].mapping, PP_MAP_HEAP); /* largest first */
@@ -274,7 +235,7 @@ static void faults_early_and_late(void **state)
 	fault(r, PP_MAP_ANON, "", 3);
 	sim_end(&r->s, &r->m, PID, 2);
 	sim_end(&r->s, &r->m, PID, 1);
-	finish(r);
+	finish(r, 0);
 	p = got_find(&r->g, "b");
 	assert_int_equal(p->nwhere, 2);
 	assert_int_equal(where_of(r, p)[0].hits + where_of(r, p)[1].hits, 2);
@@ -296,14 +257,14 @@ static void many_mappings(void **state)
 	}
 	fault(r, PP_MAP_STACK, "", 2);
 	sim_end(&r->s, &r->m, PID, 1);
-	finish(r);
+	finish(r, 0);
 	assert_true(got_find(&r->g, "x")->nwhere <= 70);
 	assert_string_equal(where_of(r, got_find(&r->g, "x"))[0].name, "(other)");
 	assert_int_equal(where_of(r, got_find(&r->g, "x"))[0].hits, 1000 - 63);
 	assert_int_equal(where_of(r, got_find(&r->g, "x"))[0].mapping, PP_MAP_UNKNOWN);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define T(f) cmocka_unit_test_setup_teardown(f, run_set_up, run_tear_down)
 
 int main(void)
 {

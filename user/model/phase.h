@@ -64,9 +64,9 @@ struct phase {
 	uint64_t headroom_min;		     /* limit − charge, smallest; EV_NONE: no limit */
 	uint32_t depth;			     /* spans open on the same thread when it began */
 	bool overlaps;			     /* shares time with a phase it does not nest with */
-	bool exact;  /* false: an error bound or a loss touches its numbers */
-	uint32_t lost;			     /* edges lost within it */
-	const struct phase_where *where;     /* largest first; NULL without --where */
+	bool exact;			 /* false: an error bound or a loss touches its numbers */
+	uint32_t lost;			 /* edges lost within it */
+	const struct phase_where *where; /* largest first; NULL without --where */
 	uint32_t nwhere;
 };
 
@@ -97,15 +97,15 @@ struct process {
 	uint64_t inherited_bytes; /* RSS at the start, of a forked child */
 	uint64_t baseline_bytes;  /* RSS at the start, whatever the reason */
 	uint64_t end_bytes;
-	uint64_t error_bytes; /* bound of this kernel's counters; 0 from 6.2 */
+	uint64_t error_bytes;			   /* bound of this kernel's counters; 0 from 6.2 */
 	uint64_t ext_grew_bytes, ext_shrank_bytes; /* changes made by other processes */
 	uint64_t grew_bytes, shrank_bytes;	   /* by its own threads */
 	struct peak peak;
 	uint64_t charge_peak, limit, headroom_min; /* EV_NONE as in struct phase */
 	uint32_t limit_level;
-	uint64_t windows; /* number of edges folded */
-	uint64_t phases;  /* number of phases handed out */
-	uint64_t lost;	  /* edges lost */
+	uint64_t windows;  /* number of edges folded */
+	uint64_t phases;   /* number of phases handed out */
+	uint64_t lost;	   /* edges lost */
 	uint64_t bad_ends; /* ends without a begin, or of a token that is not this process's */
 	bool exact;
 	enum process_exit exit;
