@@ -259,7 +259,11 @@ static void put_foot(struct report *r)
 		    &r->out,
 		    " MiB off: before Linux 6.2 each thread counts up to 64 pages ahead of its process\n");
 	} else if (!r->answer.exact) {
-		out_str(&r->out, "~ touched by what was lost\n");
+		out_str(
+		    &r->out,
+		    r->src->run->finished
+			? "~ touched by what was lost\n"
+			: "~ less sure: open where the recording ends, or touched by what was lost\n");
 	}
 	for (int i = 0; i < PP_LOSS_MAX; i++) {
 		if (!run->losses[i])
