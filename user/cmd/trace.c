@@ -348,11 +348,10 @@ static int close_recording(struct trace *t, const struct run_end *end)
 	int err = store_close(&t->store, end);
 
 	text_escape(shown, sizeof(shown), t->path, strlen(t->path));
+	/* Why was said when it happened. */
 	if (err)
-		say_error("the recording %s is incomplete: %s (%llu rows are missing)", shown,
-			  strerror(-err), (unsigned long long)dropped);
-	else if (!t->opt.quiet)
-		say_info("peakphase report %s", shown);
+		say_error("the recording %s is incomplete: %llu rows are missing", shown,
+			  (unsigned long long)dropped);
 	return err;
 }
 

@@ -4,8 +4,9 @@
  *
  * What a hit costs depends on the instruction probed and on the kernel (the marker's header says
  * how). The best site is found by trying on our own copy of the marker: the 5-byte NOP where the
- * kernel turns it into a call (6.17 on), else the 10-byte one where it is accepted (7.x, which
- * turns that one into a call instead), else the 1-byte one. In this order, since a refusal is slow.
+ * kernel turns it into a call and a forked child survives that, else the 10-byte one where it is
+ * accepted (7.x, which turns that one into a call instead), else the 1-byte one. In this order,
+ * since a refusal is slow.
  */
 #ifndef PEAKPHASE_SOURCE_PROBE_H
 #define PEAKPHASE_SOURCE_PROBE_H
@@ -23,7 +24,8 @@ const char *probe_site_name(enum probe_site site);
 
 struct probe_calibration {
 	enum probe_site site;
-	bool becomes_call; /* the 5-byte NOP turned into a call */
+	bool becomes_call;  /* the 5-byte NOP turned into a call */
+	bool survives_fork; /* a forked child can still pass the site that was tried last */
 	/*
 	 * Probes on our own marker that were tried. They stay until the end: taking one away waits
 	 * for a grace period of the whole machine, 100 ms, and the start has no time for that.
