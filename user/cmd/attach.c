@@ -100,6 +100,7 @@ static int probe(void *ctx, const char *path)
 static int adopt(struct trace *t, const struct trace_options *opt)
 {
 	struct session *s = trace_session(t);
+	unsigned int attached = 0;
 	int err = 0;
 
 	for (unsigned int i = 0; i < opt->npids && !err; i++) {
@@ -111,9 +112,16 @@ static int adopt(struct trace *t, const struct trace_options *opt)
 		say_error("cannot take in the processes: %s", strerror(-err));
 		return err;
 	}
+	err = trace_poll(t, 0);
+	if (err)
+		return err;
 	for (unsigned int i = 0; i < opt->npids; i++)
 		if (session_follows(s, opt->pid[i]) == 1)
-			return 0;
+			attached++;
+	if (attached) {
+		trace_say_baseline(t, session_probes(s));
+		return 0;
+	}
 	say_error("process %d ended before it could be traced", opt->pid[0]);
 	say_remedy("trace the program from its start: peakphase run -- COMMAND");
 	return -ESRCH;

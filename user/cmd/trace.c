@@ -326,6 +326,22 @@ int trace_poll(struct trace *t, int timeout_ms)
 	return 0;
 }
 
+static void add_baseline(void *ctx, const struct process *p)
+{
+	*(uint64_t *)ctx += p->baseline_bytes;
+}
+
+void trace_say_baseline(const struct trace *t, unsigned int markers)
+{
+	uint64_t bytes = 0;
+	char mib[24];
+
+	model_each_process(t->model, add_baseline, &bytes);
+	say_info("attached to %u process%s, RSS %s MiB; %u marker%s", t->live,
+		 t->live == 1 ? "" : "es", text_mib(mib, (int64_t)bytes), markers,
+		 markers == 1 ? "" : "s");
+}
+
 unsigned int trace_live(const struct trace *t)
 {
 	return t->live;

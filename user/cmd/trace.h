@@ -49,6 +49,8 @@ int trace_begin(struct trace *t);
 
 /* One round: waits up to timeout_ms, hands everything on, looks for new markers. 0 or -errno. */
 int trace_poll(struct trace *t, int timeout_ms);
+/* "attached to 2 processes, 512.3 MiB; 3 markers": the tracing has begun. */
+void trace_say_baseline(const struct trace *t, unsigned int markers);
 /* Processes that are traced and have not ended. */
 unsigned int trace_live(const struct trace *t);
 /* Processes that were ever traced. */
