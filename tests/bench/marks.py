@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What a marker costs: untraced, traced, flat out, and on which of its sites."""
 
-from harness import Row, Unavailable, background, interleaved, not_taken, numbers, output, ratios
+from harness import Row, Unavailable, background, interleaved, numbers, output, ratios
 
 BURSTS = ["4000", "50", "2000"]  # 50 marks at a time, 2 ms apart: nothing waits in a ring
 FLAT_OUT = "100000"
@@ -11,30 +11,41 @@ def cost(argv):
     return numbers(output(argv))["ns_per_mark"]
 
 
-def sites(bench):
-    """What tests/bench/sites.c says: {site: ns}, chosen, ratio."""
-    ns, chosen, ratio = {}, None, None
-    for line in output([bench.program("sites"), bench.peakphase, "5000"]).splitlines():
-        word, rest = line.split(" ", 1)
-        if word == "chosen":
-            chosen = rest
-        elif word == "ratio":
-            ratio = float(rest)
-        elif rest.startswith("refused"):
-            ns[word] = None
-        else:
-            ns[word] = float(rest)
-    if ratio is None:
-        raise Unavailable("sites: no answer")
-    return ns, chosen, ratio
+class Sites:
+    """What tests/bench/sites.c says. ns: {site: ns} of those that take a probe; unsafe: a forked child dies of it."""
+
+    def __init__(self, bench):
+        self.ns, self.unsafe, self.refused, self.chosen, self.ratio = {}, set(), set(), None, None
+        for line in output([bench.program("sites"), bench.peakphase, "5000"]).splitlines():
+            word, *rest = line.split()
+            if word == "chosen":
+                self.chosen = rest[0]
+            elif word == "ratio":
+                self.ratio = float(rest[0])
+            elif rest[0] == "refused:":
+                self.refused.add(word)
+            else:
+                self.ns[word] = float(rest[0])
+                self.unsafe.update([word] if "unsafe:" in rest else [])
+        if self.ratio is None or not self.ns:
+            raise Unavailable("sites: no answer")
+        self.cheapest = min(self.ns, key=self.ns.get)
+        usable = [s for s in self.ns if s not in self.unsafe]
+        self.usable = min(usable, key=self.ns.get) if usable else self.cheapest
+
+    def told(self):
+        return ", ".join([f"{s} {ns:.0f} ns{' (a forked child dies of it)' if s in self.unsafe else ''}" for s, ns in self.ns.items()]
+                         + [f"{s} refused" for s in sorted(self.refused)])
 
 
 def site(bench):
     """Measure 6."""
-    rows = [sites(bench) for _ in range(3)]
-    ns, chosen, _ = rows[0]
-    told = ", ".join(f"{s} {'refused' if v is None else f'{v:.0f} ns'}" for s, v in ns.items())
-    return [Row("site chosen ÷ best site", [r[2] for r in rows], 1.2, note=f"{chosen}; empty probes: {told}")]
+    found = [Sites(bench) for _ in range(3)]
+    one = found[0]
+    rows = [Row("site chosen ÷ best site", [f.ratio for f in found], 1.2, note=f"{one.chosen}; empty probes: {one.told()}")]
+    if one.cheapest in one.unsafe:
+        rows.append(Row("  ÷ cheapest, useless as a forked child dies of it", [f.ns[f.chosen] / f.ns[f.cheapest] for f in found]))
+    return rows
 
 
 def with_empty(bench, where, args):
@@ -46,10 +57,8 @@ def with_empty(bench, where, args):
 def marker(bench):
     """Measures 5 and 7."""
     marks = bench.program("marks")
-    ns = {s: v for s, v in sites(bench)[0].items() if v is not None}
-    if not ns:
-        return [not_taken("marker", "every site is refused on this kernel")]
-    best = min(ns, key=ns.get)
+    found = Sites(bench)
+    best, cheapest = found.usable, found.cheapest
     recordings = []
 
     def flat_out():
@@ -60,6 +69,7 @@ def marker(bench):
     got = interleaved({
         "plain": lambda: cost([marks, "5000000"]),
         "empty": lambda: with_empty(bench, best, BURSTS),
+        "cheapest": lambda: with_empty(bench, cheapest, BURSTS),
         "traced": lambda: cost([*bench.run_command(), marks, *BURSTS]),
         "empty flat": lambda: with_empty(bench, best, [FLAT_OUT]),
         "traced flat": flat_out,
@@ -69,11 +79,18 @@ def marker(bench):
         j = bench.report(r)
         lost.append(j["losses"]["edges"] + j["losses"]["marks"])
         kept.append(sum(p["kind"] == "checkpoint" for q in j["processes"] for p in q["phases"]))
-    return [
+
+    def medians(a, b):
+        return f"{Row('', got[a]).value:.0f} ÷ {Row('', got[b]).value:.0f} ns"
+
+    rows = [
         Row("marker untraced", got["plain"], 5, "ns"),
         Row("marker traced ÷ empty probe on the cheapest site", ratios(got["traced"], got["empty"]), 3,
-            note=f"{Row('', got['traced']).value:.0f} ÷ {Row('', got['empty']).value:.0f} ns, {best}, bursts of 50"),
+            note=f"{medians('traced', 'empty')}, {best}, bursts of 50"),
         Row("100,000 marks flat out: lost", lost, 0, digits=0, note=f"fewest phases recorded: {min(kept)}"),
-        Row("  cost of each ÷ empty probe", ratios(got["traced flat"], got["empty flat"]), 4,
-            note=f"{Row('', got['traced flat']).value:.0f} ÷ {Row('', got['empty flat']).value:.0f} ns"),
+        Row("  cost of each ÷ empty probe", ratios(got["traced flat"], got["empty flat"]), 4, note=medians("traced flat", "empty flat")),
     ]
+    if cheapest != best:
+        rows.insert(2, Row("  ÷ cheapest, useless as a forked child dies of it", ratios(got["traced"], got["cheapest"]),
+                           note=f"{medians('traced', 'cheapest')}, {cheapest}"))
+    return rows
