@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The documentation does what it says: its commands are run, its code is compiled, its links lead somewhere, and the man pages
+# know the options that --help does. How a page is marked up for it: lib/docs.py.
+
+# bats file_tags=host
+
+load helpers
+
+docs() { "$PYTHON" "$ROOT/tests/lib/docs.py" "$@"; }
+
+# page FILE AT_LEAST: its blocks run, and there are that many, so that none is lost by its mark-up.
+page() {
+	local told n
+	told=$(docs run "$PEAKPHASE_BUILD" "$ROOT/$1") || return 1
+	printf '%s\n' "$told" | sed -n 's/^# /&/p' >&3
+	n=$(printf '%s\n' "$told" | sed -n 's/^{.*"run": \([0-9]*\), "skipped": \([0-9]*\).*/\1 + \2/p')
+	[ "$((n))" -ge "$2" ] || fail "$1: $n blocks were run, not $2"
+}
+
+@test "README.md: what it shows is what happens" { page README.md 10; }
+
+@test "make demo runs what the README's test runs" {
+	make -C "$ROOT" -n OUTPUT="$PEAKPHASE_BUILD" demo | tail -n 1 | grep -qx "tools/demo.sh $PEAKPHASE_BUILD"
+}
+
+@test "docs/tracing.md" { page docs/tracing.md 8; }
+@test "docs/markers.md: every language" { page docs/markers.md 8; }
+@test "docs/sql.md" { page docs/sql.md 6; }
+
+@test "the other pages" {
+	local f
+	for f in "$ROOT"/docs/*.md; do
+		case ${f##*/} in tracing.md | markers.md | sql.md) continue ;; esac
+		docs run "$PEAKPHASE_BUILD" "$f"
+	done
+}
+
+@test "links lead to files and headings that exist" { docs links "$ROOT"/README.md "$ROOT"/docs/*.md; }
+
+@test "man pages have the options of --help, all of them and no others" {
+	local c
+	for c in run attach report doctor; do
+		"$PP" "$c" --help | docs options "$ROOT/docs/man/peakphase-$c.1"
+	done
+	# One page for each command that there is.
+	"$PP" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | while read -r c; do
+		grep -q "^\.BR peakphase-$c (1)" "$ROOT/docs/man/peakphase.1" || fail "peakphase.1 has no $c"
+		[ -e "$ROOT/docs/man/peakphase-$c.1" ] || fail "no page for $c"
+	done
+}
+
+@test "man pages are without errors" {
+	local f said checked=
+	for f in "$ROOT"/docs/man/*.[1-8]; do
+		if command -v groff >/dev/null; then
+			checked=1
+			said=$(groff -man -Tutf8 -ww -rCHECKSTYLE=3 -z "$f" 2>&1)
+			[ -z "$said" ] || fail "$said"
+		fi
+		if command -v mandoc >/dev/null; then
+			checked=1
+			said=$(mandoc -T lint -W warning "$f" 2>&1) || fail "$said"
+		fi
+	done
+	[ -n "$checked" ] || echo "# man pages not checked: neither groff nor mandoc here" >&3
+}
+
+@test "the checker of pages finds what is wrong" {
+	local p=$T/page.md
+	try() { # EXPECTED PAGE: run and links of this page fail, and say so
+		printf '%s\n' "$2" >"$p"
+		said=$(docs run "$PEAKPHASE_BUILD" "$p" 2>&1 && docs links "$p" 2>&1) && fail "passed: $2"
+		[[ $said == *"$1"* ]] || fail "said: $said"
+	}
+	try "expected, in shape" $'```console\n$ echo one two\none three\n```'
+	try "expected, in shape" $'```console\n$ echo one; echo two\none\n```'
+	try "expected, in shape" $'```console\n$ true\n1 line\n```'
+	try "status 3" $'```console\n$ (exit 3)\n```'
+	try "no row has the mappings" $'```console\n$ true\n  90 % anonymous  (of 3 faults sampled, 1 in 64)\n```'
+	try "without its file" $'```c\nint main(void);\n```'
+	try "used by no console block" $'```c\n/* a.c */\n```'
+	try "without an end" $'```console\n$ true'
+	try "no such file" '[x](nowhere.md)'
+	try "no such heading" $'# Here\n[x](#there)'
+	printf '%s\n' $'```console\n$ seq 3 5\n1\n...\n$ echo 12.5 MiB in 31 ms\n9 MiB in 2 s\n```' >"$p"
+	docs run "$PEAKPHASE_BUILD" "$p"
+}
