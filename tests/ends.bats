@@ -133,16 +133,16 @@ full_disk_cleanup() { umount "$T/small" 2>/dev/null || true; }
 	local status=0
 	mkdir "$T/small"
 	mount -t tmpfs -o size=512k none "$T/small"
-	timeout 120 "$PP" run -o "$T/small/r.peak" -- "$W/script" repeat:4000 begin:step end done begin:last hog:80 end say:finished \
+	timeout 120 "$PP" run -o "$T/small/r.peak" -- "$W/script" repeat:1000 begin:step sleep:2 end done begin:last hog:80 end say:finished \
 		>"$OUT" 2>"$ERR" || status=$?
 	"$PP" report "$T/small/r.peak" --json >"$T/report.json" || { full_disk_cleanup; false; }
 	full_disk_cleanup
 	[ $status -ne 0 ] && [ $status -lt 126 ]
 	grep -q '^finished' "$OUT"
-	[ "$(grep -c 'peak RSS \[step\]' "$ERR")" -eq 4000 ]
+	[ "$(grep -c 'peak RSS \[step\]' "$ERR")" -eq 1000 ]
 	grep -q 'peak RSS \[last\]: ~8[0-9]' "$ERR"
 	[ "$(grep -ciE 'no space|disk.*full|full.*disk' "$ERR")" -eq 1 ]
-	q 'len(phs("step")) > 10' 'len(phs("step")) < 4000'
+	q 'len(phs("step")) > 10' 'len(phs("step")) < 1000'
 }
 
 @test "a recording that cannot be made stops it before the command starts" {

@@ -115,7 +115,9 @@ start_target() {
 
 # Starts the tracer in the background: pid in TRACER, messages in $ERR.
 start_tracer() {
-	"$PP" "$@" >"$T/tracer.out" 2>"$ERR" 3>&- &
+	# A shell without job control ignores SIGINT in what it starts: not what a person's shell does.
+	"$PYTHON" -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+		"$PP" "$@" >"$T/tracer.out" 2>"$ERR" 3>&- &
 	TRACER=$!
 	started "$TRACER"
 }

@@ -116,14 +116,14 @@ load helpers
 }
 
 @test "Ctrl-C reaches the command once, from the terminal; a second one kills it" {
-	"$PYTHON" "$ROOT/tests/lib/pty.py" "expect:ready,ctrl:C,expect:SIGINT 1,sleep:1" \
+	"$PYTHON" "$ROOT/tests/lib/terminal.py" "expect:ready,ctrl:C,expect:SIGINT 1,sleep:1" \
 		"$PP" run -o "$R" -q -- "$W/signals" 4 >"$OUT" 2>"$ERR"
 	[ "$(grep -c '^.*SIGINT [0-9]* from 0' "$OUT")" -eq 1 ]
 	refute grep -q 'SIGINT 2' "$OUT"
 	grep -q '^over' "$OUT"
 	grep -qx 'status 0' "$ERR"
 	rm -f "$R"
-	"$PYTHON" "$ROOT/tests/lib/pty.py" "expect:ready,ctrl:C,expect:SIGINT 1,sleep:0.5,ctrl:C" \
+	"$PYTHON" "$ROOT/tests/lib/terminal.py" "expect:ready,ctrl:C,expect:SIGINT 1,sleep:0.5,ctrl:C" \
 		"$PP" run -o "$R" -q -- "$W/signals" 100 >"$OUT" 2>"$ERR"
 	refute grep -q '^over' "$OUT"
 	grep -qx 'status 137' "$ERR"
@@ -131,7 +131,7 @@ load helpers
 }
 
 @test "Ctrl-C ends a program that does not mind: status 130, phases ended by the signal" {
-	"$PYTHON" "$ROOT/tests/lib/pty.py" "expect:on,ctrl:C" \
+	"$PYTHON" "$ROOT/tests/lib/terminal.py" "expect:on,ctrl:C" \
 		"$PP" run -o "$R" -- "$W/script" begin:a hog:20 say:on sleep:60000 >"$OUT" 2>"$ERR"
 	grep -qx 'status 130' "$ERR"
 	q 'ph("a")["ended_by"] == "signal"' 'proc()["exit"]["signal"] == 2' 'near(delta(ph("a")), 20 * MIB, 65536)'

@@ -55,8 +55,8 @@ static int parse_ring(const char *option, const char *s, uint32_t *out)
 {
 	uint64_t v;
 
-	if (text_parse_size(s, &v) || v == 0 || v > (1u << 30))
-		return bad_value(option, s, "a size from 4K to 1G, such as 16M");
+	if (text_parse_size(s, &v) || v < 4096 || v > (1u << 30) || (v & (v - 1)))
+		return bad_value(option, s, "a power of two from 4K to 1G, such as 16M");
 	*out = (uint32_t)v;
 	return 0;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""pty.py SCRIPT COMMAND…: runs COMMAND on a terminal of its own and types at it.
+"""terminal.py SCRIPT COMMAND…: runs COMMAND on a terminal of its own and types at it.
 
 SCRIPT is words separated by commas: `expect:TEXT` waits until TEXT has been printed, `ctrl:C` types
 Ctrl-C, `sleep:SECONDS`. What was printed goes to stdout, `status N` (128 + signal) to stderr.
