@@ -17,7 +17,7 @@ A page is run from top to bottom. A block is looked at by the first word after i
     c, cpp, python, ...             a file; its first line, a comment, is its name. A console block
                                     has to use it.
 
-"needs=PROGRAM" behind the word skips, with a note, where PROGRAM is not installed. The commands of
+"needs=PROGRAM" behind the word skips, with a note, where that program (or file) is not installed. The commands of
 `<!-- before: ... -->`, not shown to readers, run before the next console block, in its shell.
 """
 
@@ -216,7 +216,7 @@ def run_page(page, build):
         env = environment(build, folder)
         for i, block in enumerate(blocks):
             try:
-                if any(shutil.which(p, path=env["PATH"]) is None for p in block.needs):
+                if not all(os.path.exists(p) or shutil.which(p, path=env["PATH"]) for p in block.needs):
                     counts["skipped"] += 1
                     print(f"# {page.name}:{block.line}: not run, no {' '.join(block.needs)} here")
                 elif block.kind == "console":
