@@ -13,7 +13,7 @@ $(BENCH_SKEL): $(OUTPUT)/tests/bench/empty.bpf.o
 	@mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name empty > $@
 
-$(OUTPUT)/bench/%: tests/bench/%.c tests/bench/attach.h tests/workloads/work.h include/peakphase/log_rss.h \
+$(OUTPUT)/bench/%: tests/bench/%.c tests/bench/attach.h tests/bench/cpu.h tests/workloads/work.h include/peakphase/log_rss.h \
 		$(BENCH_SKEL) $(OUTPUT)/libpeakphase.a | $(DEPS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import statistics
 import subprocess
 import tempfile
@@ -174,11 +175,32 @@ def size_of(path):
     return sum(os.path.getsize(path + s) for s in ("", "-wal", "-shm") if os.path.exists(path + s))
 
 
-def spawn_and_wait(argv, stdout=subprocess.DEVNULL):
-    """(seconds, RSS high-water mark in bytes, status). The mark is at least this driver's: it survives exec."""
-    out = os.open(os.devnull, os.O_WRONLY) if stdout == subprocess.DEVNULL else stdout
-    start = time.monotonic()
-    pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, out, 1)])
-    _, status, usage = os.wait4(pid, 0)
-    os.close(out)
-    return time.monotonic() - start, usage.ru_maxrss << 10, os.waitstatus_to_exitcode(status)
+def high_water(pid):
+    """VmHWM in bytes, of the program that a process is now: ru_maxrss would be that of the one before exec, too."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+            found = re.search(r"VmHWM:\s+(\d+)", f.read())
+    except OSError:
+        return 0
+    return int(found.group(1)) << 10 if found else 0
+
+
+def run_and_watch(argv):
+    """(seconds, high_water) of a program that must succeed; its output goes nowhere."""
+    most, start = 0, time.monotonic()
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as proc:
+        while proc.poll() is None:
+            most = max(most, high_water(proc.pid))
+            time.sleep(0.005)
+        end = time.monotonic()
+    if proc.returncode:
+        raise Unavailable(f"{os.path.basename(argv[0])} {argv[1]}: status {proc.returncode}")
+    return end - start, most
+
+
+def recorded(path):
+    """(checkpoints, losses of edges and marks) of a recording, from its tables: JSON of a big one is slow to read."""
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        marks = db.execute("SELECT count(*) FROM phases WHERE kind = 1").fetchone()[0]
+        lost = db.execute("SELECT total(count) FROM losses WHERE class IN ('edges', 'marks')").fetchone()[0]
+    return marks, int(lost)

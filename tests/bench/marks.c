@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * marks N [BURST PERIOD_US]: N checkpoints, each with a label of its own; flat out, or BURST of
- * them every PERIOD_US. Prints "ns_per_mark=N marks=N seconds=N": the pauses are not in the first.
+ * them every PERIOD_US. Prints "ns_per_mark=N cpu_per_mark=N marks=N
+ * seconds=N": pauses are not in the first, waiting is not in the second.
  */
+#include "cpu.h"
+
 #include "../workloads/work.h"
 
 static void next_label(char *digit)
@@ -25,12 +28,13 @@ int main(int argc, char **argv)
 	unsigned long burst = argc > 2 ? strtoul(argv[2], NULL, 10) : n;
 	unsigned long period_us = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 	char label[] = "m000000000";
-	uint64_t first, next, start, busy = 0;
+	uint64_t first, next, start, busy = 0, cpu;
 
 	settle();
 	/* The first hits make the probe a call, where there is one. */
 	for (int i = 0; i < 16; i++)
 		log_rss("warm");
+	cpu = cpu_ns();
 	first = next = now_ns();
 	for (unsigned long i = 0; i < n;) {
 		unsigned long until = i + burst < n ? i + burst : n;
@@ -45,7 +49,8 @@ int main(int argc, char **argv)
 		if (period_us && i < n)
 			sleep_until(next);
 	}
-	say("ns_per_mark=%.2f marks=%lu seconds=%.3f\n", (double)busy / (double)n, n,
-	    (double)(now_ns() - first) / 1e9);
+	cpu = cpu_ns() - cpu;
+	say("ns_per_mark=%.2f cpu_per_mark=%.2f marks=%lu seconds=%.3f\n", (double)busy / (double)n,
+	    (double)cpu / (double)n, n, (double)(now_ns() - first) / 1e9);
 	return 0;
 }

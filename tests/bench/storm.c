@@ -5,16 +5,9 @@
  * the tracer's counts. -g: prints "ready" and waits for a line on stdin first, and for its end
  * afterwards.
  */
+#include "cpu.h"
+
 #include "../workloads/work.h"
-
-/* Time this process has been running, to tell what it waited for a CPU from what it paid. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 int main(int argc, char **argv)
 {

@@ -7,9 +7,10 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
-from harness import MIB, Unavailable, last_line, numbers, output, ratios, size_of
+from harness import MIB, Unavailable, high_water, last_line, numbers, output, ratios, size_of
 from storms import ROUNDS, storm
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -32,7 +33,7 @@ def run_tool(argv, watch=False):
     """(stdout and stderr, RSS high-water mark of the tool in MiB)."""
     most = 0
     # Its own file, not a pipe: nobody reads while it is watched.
-    with open(os.devnull, "rb") as nothing, _scratch() as out:
+    with open(os.devnull, "rb") as nothing, tempfile.TemporaryFile() as out:
         try:
             proc = subprocess.Popen(argv, stdin=nothing, stdout=out, stderr=subprocess.STDOUT)
         except OSError as e:
@@ -51,21 +52,6 @@ def run_tool(argv, watch=False):
     if proc.returncode:
         raise Unavailable(f"status {proc.returncode}: {last_line(text)}")
     return text, most / MIB
-
-
-def _scratch():
-    import tempfile
-    return tempfile.TemporaryFile()
-
-
-def high_water(pid):
-    """VmHWM in bytes: not exact, and near enough here."""
-    try:
-        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
-            found = re.search(r"VmHWM:\s+(\d+)", f.read())
-    except OSError:
-        return 0
-    return int(found.group(1)) << 10 if found else 0
 
 
 def saw_perf(file, _):

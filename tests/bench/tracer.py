@@ -6,8 +6,8 @@ import signal
 import subprocess
 import time
 
-from harness import (MIB, PAGE, Row, Unavailable, background, cpu_seconds, interleaved, numbers, output, rss_without,
-                     size_of, spawn_and_wait)
+from harness import (MIB, PAGE, Row, Unavailable, background, cpu_seconds, interleaved, numbers, output, recorded, rss_without,
+                     run_and_watch, size_of)
 
 MILLION = 1000000
 
@@ -122,19 +122,10 @@ def million_recording(bench):
             if os.path.exists(path + suffix):
                 os.remove(path + suffix)
         output([*bench.run_command(recording=path), bench.program("marks"), str(MILLION), "250", str(period_us)], timeout=300)
-        if recorded_marks(path) >= MILLION:
+        if recorded(path)[0] >= MILLION:
             return path
     os.remove(path)
     raise Unavailable("marks were lost at every rate")
-
-
-def recorded_marks(path):
-    import sqlite3  # only here: not every Python has it
-    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        return db.execute("SELECT count(*) FROM phases WHERE kind = 1").fetchone()[0]
-    finally:
-        db.close()
 
 
 def report(bench):
@@ -143,15 +134,13 @@ def report(bench):
     runs = []
     for argv in ([], ["--json"]):
         for _ in range(3):
-            seconds, rss, status = spawn_and_wait([bench.peakphase, "report", *argv, path])
-            if status:
-                raise Unavailable(f"report: status {status}")
+            seconds, rss = run_and_watch([bench.peakphase, "report", *argv, path])
             runs.append((bool(argv), seconds, rss / MIB))
     size = size_of(path)
     text, as_json = [r for r in runs if not r[0]], [r for r in runs if r[0]]
     return [
         Row("report on 1,000,000 marks: time", [r[1] for r in text], 2, "s", note=f"recording {size / MIB:.0f} MiB, {size / MILLION:.0f} B a mark"),
-        Row("  memory", [r[2] for r in text], 200, "MiB", digits=0, note="at most: ru_maxrss, not below the driver's own"),
+        Row("  memory", [r[2] for r in text], 200, "MiB", digits=0),
         Row("report --json of it: time", [r[1] for r in as_json], 2, "s"),
         Row("  memory", [r[2] for r in as_json], 200, "MiB", digits=0),
     ]
