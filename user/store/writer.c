@@ -13,7 +13,7 @@
  * A row is durable 100 ms after it was given. So it may wait this long, and its commit (one fsync:
  * about 10 ms here) may take the rest.
  */
-#define LINGER_NS 75000000ull
+#define LINGER_NS 50000000ull
 /*
  * Pages of the log at which it is copied into the file: when nothing waits; and whatever waits, so
  * that a flood does not leave a log that takes seconds to copy. 4 MiB, 32 MiB.
