@@ -96,6 +96,8 @@ def steady(bench):
     rss, rings = [], 0
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as proc:
         time.sleep(1.5)
+        if proc.poll() is not None:
+            raise Unavailable(f"peakphase run: status {proc.returncode}")
         start, used, cpu = time.monotonic(), cpu_seconds(proc.pid), []
         for _ in range(3):
             time.sleep(period)
