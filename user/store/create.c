@@ -119,11 +119,12 @@ static int make_file(const char *path, int *out, bool *made)
 
 /*
  * The tables are made in rollback mode: so the file names itself a recording from its first commit
- * on, whatever becomes of the log beside it.
+ * on, whatever becomes of the log beside it. Pages of 8 KiB: 10 % more rows a second than with 4,
+ * and 16 would double what a quiet run writes for another 8 %.
  */
 static int fill(sqlite3 *db)
 {
-	int rc = sqlite3_exec(db, "PRAGMA page_size = 4096; PRAGMA cache_size = -2048; BEGIN", NULL,
+	int rc = sqlite3_exec(db, "PRAGMA page_size = 8192; PRAGMA cache_size = -2048; BEGIN", NULL,
 			      NULL, NULL);
 
 	if (!rc)

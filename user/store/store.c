@@ -111,6 +111,7 @@ int store_create(struct store **out, const char *path, const struct run_info *in
 		ret = start_thread(s);
 	if (ret) {
 		say_error("cannot record to %s: %s", path, strerror(-ret));
+		say_remedy("write the recording elsewhere with -o, or run with --no-record");
 		goto err;
 	}
 	*out = s;

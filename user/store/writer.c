@@ -18,8 +18,8 @@
  * Pages of the log at which it is copied into the file: when nothing waits; and whatever waits, so
  * that a flood does not leave a log that takes seconds to copy. 4 MiB, 32 MiB.
  */
-#define CHECKPOINT_IDLE 1024
-#define CHECKPOINT_ANYWAY 8192
+#define CHECKPOINT_IDLE 512
+#define CHECKPOINT_ANYWAY 4096
 /* A lane that holds more than this has no time for the log. */
 #define BUSY_BYTES (128u << 10)
 /* Rows between two looks at the clock and at the other lane. */
