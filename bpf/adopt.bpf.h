@@ -52,6 +52,7 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->last_sample = 0;
 	st->usage_addr = st->limiter_addr = 0;
 	st->faults = 0;
+	st->next_fault = cfg_where_every;
 	st->co[0].key = st->co[1].key = 0;
 }
 

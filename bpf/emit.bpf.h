@@ -38,16 +38,16 @@ static __always_inline void *edge_reserve(struct mm_state *st, u64 size)
 }
 
 /*
- * Waking the reader costs more than a record. It looks at the rings by itself often enough;
- * ends are told at once, and a ring that fills.
+ * Waking the reader costs more than a record: it is an interrupt. It looks at the rings by itself
+ * often enough; ends are told at once, and a ring that fills, as it passes the mark.
  */
 static __always_inline void edge_submit(void *rec, bool urgent)
 {
-	u64 flags = BPF_RB_NO_WAKEUP;
+	u64 past = bpf_ringbuf_query(&ring_edges, BPF_RB_AVAIL_DATA) - cfg_wake_edges;
+	/* This record took it past the mark, or one of a few other CPUs did at this moment. */
+	bool passes = past < 2 * sizeof(struct pp_mark) + 2 * PP_LABEL_MAX;
 
-	if (urgent || bpf_ringbuf_query(&ring_edges, BPF_RB_AVAIL_DATA) > cfg_wake_edges)
-		flags = BPF_RB_FORCE_WAKEUP;
-	bpf_ringbuf_submit(rec, flags);
+	bpf_ringbuf_submit(rec, urgent || passes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
 static __always_inline void fill_header(struct pp_hdr *h, u16 kind, u32 size,

@@ -49,8 +49,9 @@ static __always_inline int faulted(u64 addr)
 	if (!st)
 		return 0;
 	/* Threads race here; a fault more or less between two samples is what sampling is. */
-	if (++st->faults % cfg_where_every)
+	if (++st->faults < st->next_fault)
 		return 0;
+	st->next_fault = st->faults + cfg_where_every;
 	w.rec = bpf_ringbuf_reserve(&ring_faults, sizeof(*w.rec), 0);
 	if (!w.rec) {
 		count_loss(PP_LOSS_FAULTS, 1);

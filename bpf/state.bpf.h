@@ -59,7 +59,7 @@ struct mm_state {
 	u64 peak;		      /* over all windows that were sent */
 	u64 last_sample;	      /* RSS at the last sample */
 	u64 usage_addr, limiter_addr; /* of the page counters, refreshed at each edge */
-	u64 faults;		      /* seen by --where */
+	u64 faults, next_fault;	      /* --where: seen; the number that is sampled next */
 };
 
 /* Of a thread; lives and dies with its task. */

@@ -15,5 +15,5 @@ show() {
 # The system's python3: a version manager's shim in its place would add processes of its own by the dozen.
 PATH=/usr/bin:/bin:$PATH
 export PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1
-show "$build/peakphase" run --where -o "$build/demo.peak" -- python3 examples/pipeline.py
+show "$build/peakphase" run --where=64 -o "$build/demo.peak" -- python3 examples/pipeline.py
 show "$build/peakphase" report "$build/demo.peak"

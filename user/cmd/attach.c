@@ -30,7 +30,7 @@ static const char HELP[] =
     "      --no-record        make no recording\n"
     "  -q, --quiet            print no lines\n"
     "  -d, --duration TIME    stop after TIME (30, 1.5, 200ms, 2m)\n"
-    "      --where[=N]        sample one page fault in N (64): which mappings a phase grew in\n"
+    "      --where[=N]        sample one page fault in N (256): which mappings a phase grew in\n"
     "      --no-follow        do not trace the processes that they start\n"
     "      --json             print the report as JSON to stdout at the end\n"
     "      --ring-edges SIZE  room for marks that wait to be read (16M)\n"

@@ -27,7 +27,7 @@ static const char HELP[] =
     "      --no-record        make no recording\n"
     "  -q, --quiet            print no lines\n"
     "  -u, --user USER        run the command as USER, a name or a number\n"
-    "      --where[=N]        sample one page fault in N (64): which mappings a phase grew in\n"
+    "      --where[=N]        sample one page fault in N (256): which mappings a phase grew in\n"
     "      --no-follow        trace the command alone, not the processes that it starts\n"
     "  -d, --duration TIME    stop tracing after TIME (30, 1.5, 200ms, 2m); the command goes on\n"
     "      --json             print the report as JSON to stdout at the end\n"
