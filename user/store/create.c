@@ -14,9 +14,28 @@
 #include "lib/say.h"
 #include "store/schema.h"
 
+/* What the system said of a file's last failure; sqlite3_system_errno() often knows no more. */
+static int file_errno(sqlite3 *db, int op)
+{
+	sqlite3_file *file = NULL;
+	int err = 0;
+
+	if (sqlite3_file_control(db, "main", op, &file) || !file || !file->pMethods)
+		return 0;
+	file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &err);
+	return err;
+}
+
 int create_errno(sqlite3 *db, int rc)
 {
-	int err = sqlite3_system_errno(db);
+	int err = db ? sqlite3_system_errno(db) : 0;
+
+	if (!db)
+		return -ENOMEM;
+	if (err <= 0)
+		err = file_errno(db, SQLITE_FCNTL_JOURNAL_POINTER); /* the log, too */
+	if (err <= 0)
+		err = file_errno(db, SQLITE_FCNTL_FILE_POINTER);
 
 	switch (rc & 0xff) {
 	case SQLITE_FULL:
