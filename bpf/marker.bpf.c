@@ -139,10 +139,3 @@ int BPF_KPROBE(on_log_rss, u64 label)
 {
 	return marked(0, label, 0);
 }
-
-/* For measuring what a probe costs by itself, and which site of the marker is cheapest. */
-SEC("uprobe.s")
-int on_nothing(struct pt_regs *ctx)
-{
-	return 0;
-}

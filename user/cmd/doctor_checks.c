@@ -218,7 +218,7 @@ static void check_site(const struct doctor_facts *f, struct doctor_finding *out)
 static const char *site_remedy(const struct doctor_facts *f)
 {
 	if (f->calibration_error == -EACCES || f->calibration_error == -EPERM)
-		return "give it CAP_SYS_ADMIN: Linux asks it for uprobes since 6.16, and in stable kernels since July 2025";
+		return "give it CAP_SYS_ADMIN: kernels before 6.6 ask it for uprobes";
 	return uprobes_remedy(f);
 }
 

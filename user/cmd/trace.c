@@ -282,8 +282,9 @@ int trace_begin(struct trace *t)
 	else
 		name_recording(t);
 	err =
-	    privilege_drop(PRIVILEGE_TRACE | PRIVILEGE_UPROBE | PRIVILEGE_LOOK | PRIVILEGE_SIGNAL |
-			   (t->opt.no_record ? 0 : privilege_for_file(t->path)));
+	    privilege_drop(PRIVILEGE_TRACE | PRIVILEGE_LOOK |
+			   (session_facts(t->session)->late_needs_admin ? PRIVILEGE_UPROBE : 0) |
+			   PRIVILEGE_SIGNAL | (t->opt.no_record ? 0 : privilege_for_file(t->path)));
 	if (err)
 		say_warning("could not give up privileges: %s", strerror(-err));
 	t->model = model_new(&mo, &sink);

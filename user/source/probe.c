@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The files that are probed. */
 #include "source/probe.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <uthash.h>
 
 #include "lib/say.h"
 #include "lib/text.h"
-#include "peakphase/log_rss.h"
 #include "resolve/elf.h"
 
 /* A file is its device and inode: paths differ between namespaces, uprobes belong to inodes. */
@@ -27,45 +24,16 @@ struct probe_file_key {
 struct probe_file {
 	struct probe_file_key key;
 	unsigned int n;
-	struct bpf_link *link[ELF_SITES_MAX];
+	int link[ELF_SITES_MAX];
 	UT_hash_handle hh;
 };
 
 struct probes {
-	struct bpf_program *marker, *own_function;
+	int marker, own_function;
 	struct probe_calibration cal;
 	struct probe_file *files;
 	unsigned int count;
 };
-
-const char *probe_site_name(enum probe_site site)
-{
-	switch (site) {
-	case PROBE_NOP10:
-		return "nop10";
-	case PROBE_NOP5:
-		return "nop5";
-	case PROBE_NOP1:
-		return "nop1";
-	case PROBE_SITES:
-		break;
-	}
-	return "?";
-}
-
-struct bpf_link *probe_attach(struct bpf_program *prog, const char *path, uint64_t offset,
-			      pid_t pid)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = false);
-	struct bpf_link *link = bpf_program__attach_uprobe_opts(prog, pid, path, offset, &opts);
-	long err = libbpf_get_error(link);
-
-	if (err) {
-		errno = -(int)err;
-		return NULL;
-	}
-	return link;
-}
 
 static uint64_t site_offset(const struct elf_site *s, enum probe_site site)
 {
@@ -81,118 +49,13 @@ static uint64_t site_offset(const struct elf_site *s, enum probe_site site)
 	return s->nop1;
 }
 
-/* Sites of our own marker in our own executable. */
-static int own_sites(struct elf_site *site)
-{
-	struct elf_sites sites;
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), n;
-
-	if (fd < 0)
-		return -errno;
-	n = elf_find_markers(fd, &sites);
-	close(fd);
-	if (n < 0)
-		return n;
-	if (n == 0 || sites.site[0].kind != ELF_SITE_MARKER)
-		return -ENOENT;
-	*site = sites.site[0];
-	return 0;
-}
-
-#if defined(__x86_64__)
-/* The instruction in memory, behind the marker's 1-byte NOP. */
-static uint8_t nop5_first_byte(void)
-{
-	const volatile uint8_t *code = (const volatile uint8_t *)(uintptr_t)&peakphase_marker;
-
-	return code[1];
-}
-#endif
-
-/* Does the probe that is on the 5-byte NOP become a call (0xe8) after the first hits? */
-static bool call_after_hits(void)
-{
-#if defined(__x86_64__)
-	for (int i = 0; i < 2; i++)
-		log_rss("calibrate");
-	return nop5_first_byte() == 0xe8;
-#else
-	return false;
-#endif
-}
-
-static void on_segv(int sig)
-{
-	(void)sig;
-	_exit(1);
-}
-
-/*
- * Does a forked child survive its marker? On 6.17 and 6.18 it does not once the site has become a
- * call: fork copies the changed page, but not the mapping that the call goes to. A program that is
- * traced must be able to fork, so there the site is of no use.
- */
-static bool survives_fork(void)
-{
-	struct sigaction act = {.sa_handler = on_segv};
-	pid_t pid = fork();
-	int status = -1;
-
-	if (pid == 0) {
-		/* Handled, so that neither the kernel's log nor a core file tells of our trial. */
-		sigaction(SIGSEGV, &act, NULL);
-		sigaction(SIGTRAP, &act, NULL);
-		sigaction(SIGILL, &act, NULL);
-		log_rss("calibrate");
-		_exit(0);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-int probe_calibrate(struct bpf_program *nothing, struct probe_calibration *out)
-{
-	struct elf_site own;
-	int err = own_sites(&own);
-
-	memset(out, 0, sizeof(*out));
-	out->site = PROBE_NOP1;
-	if (err)
-		return err;
-	if (own.nop5)
-		out->tried[PROBE_NOP5] =
-		    probe_attach(nothing, "/proc/self/exe", own.nop5, getpid());
-	out->becomes_call = out->tried[PROBE_NOP5] && call_after_hits();
-	out->survives_fork = !out->becomes_call || survives_fork();
-	if (out->becomes_call && out->survives_fork) {
-		out->site = PROBE_NOP5;
-		return 0;
-	}
-	/* No kernel makes a call of both; a refusal would cost a tenth of a second. */
-	if (own.nop10 && !out->becomes_call)
-		out->tried[PROBE_NOP10] =
-		    probe_attach(nothing, "/proc/self/exe", own.nop10, getpid());
-	if (out->tried[PROBE_NOP10]) {
-		call_after_hits();
-		out->survives_fork = survives_fork();
-		if (out->survives_fork) {
-			out->site = PROBE_NOP10;
-			return 0;
-		}
-	}
-	out->tried[PROBE_NOP1] = probe_attach(nothing, "/proc/self/exe", own.nop1, getpid());
-	return out->tried[PROBE_NOP1] ? 0 : -errno;
-}
-
-struct probes *probes_new(struct bpf_program *marker, struct bpf_program *own_function,
-			  const struct probe_calibration *cal)
+struct probes *probes_new(int marker_fd, int own_function_fd, const struct probe_calibration *cal)
 {
 	struct probes *p = calloc(1, sizeof(*p));
 
 	if (p) {
-		p->marker = marker;
-		p->own_function = own_function;
+		p->marker = marker_fd;
+		p->own_function = own_function_fd;
 		p->cal = *cal;
 	}
 	return p;
@@ -201,7 +64,7 @@ struct probes *probes_new(struct bpf_program *marker, struct bpf_program *own_fu
 #define DETACH_THREADS 16
 
 struct detach {
-	struct bpf_link **link;
+	int *link;
 	unsigned int n;
 	atomic_uint next;
 };
@@ -212,11 +75,11 @@ static void *detach_some(void *arg)
 	unsigned int i;
 
 	while ((i = atomic_fetch_add(&d->next, 1)) < d->n)
-		bpf_link__destroy(d->link[i]);
+		close(d->link[i]);
 	return NULL;
 }
 
-static void detach_all(struct bpf_link **link, unsigned int n)
+static void detach_all(int *link, unsigned int n)
 {
 	struct detach d = {.link = link, .n = n};
 	pthread_t thread[DETACH_THREADS];
@@ -234,14 +97,14 @@ void probes_free(struct probes **pp)
 {
 	struct probes *p = *pp;
 	struct probe_file *f, *next;
-	struct bpf_link **all;
+	int *all;
 	unsigned int n = 0;
 
 	if (!p)
 		return;
 	all = calloc(p->count + PROBE_SITES, sizeof(*all));
 	for (unsigned int i = 0; all && i < PROBE_SITES; i++)
-		if (p->cal.tried[i])
+		if (p->cal.tried[i] >= 0)
 			all[n++] = p->cal.tried[i];
 	HASH_ITER (hh, p->files, f, next) {
 		HASH_DEL(p->files, f);
@@ -258,14 +121,14 @@ void probes_free(struct probes **pp)
 }
 
 /* The chosen site where this copy has it, else the one that every kernel takes. */
-static struct bpf_link *attach_marker(struct probes *p, const char *path, const struct elf_site *s)
+static int attach_marker(const struct probes *p, const char *path, const struct elf_site *s)
 {
 	uint64_t off = site_offset(s, p->cal.site);
-	struct bpf_link *link = off ? probe_attach(p->marker, path, off, -1) : NULL;
+	int fd = off ? probe_attach(p->marker, p->cal.way, path, off, -1) : -ENOENT;
 
-	if (!link && s->nop1 && off != s->nop1)
-		link = probe_attach(p->marker, path, s->nop1, -1);
-	return link;
+	if (fd < 0 && s->nop1 && off != s->nop1)
+		fd = probe_attach(p->marker, p->cal.way, path, s->nop1, -1);
+	return fd;
 }
 
 static int attach_file(struct probes *p, const char *path, struct probe_file *f,
@@ -275,20 +138,18 @@ static int attach_file(struct probes *p, const char *path, struct probe_file *f,
 
 	for (unsigned int i = 0; i < sites->n; i++) {
 		const struct elf_site *s = &sites->site[i];
-		struct bpf_link *link = s->kind == ELF_SITE_MARKER
-					    ? attach_marker(p, path, s)
-					    : probe_attach(p->own_function, path, s->entry, -1);
+		int fd = s->kind == ELF_SITE_MARKER
+			     ? attach_marker(p, path, s)
+			     : probe_attach(p->own_function, p->cal.way, path, s->entry, -1);
 
-		if (!link) {
-			int err = -errno;
-
+		if (fd < 0) {
 			text_escape(shown, sizeof(shown), path, strlen(path));
-			say_error("cannot probe the marker in %s: %s", shown, strerror(-err));
+			say_error("cannot probe the marker in %s: %s", shown, strerror(-fd));
 			say_remedy(
 			    "its phases will be missing; `peakphase doctor` says what this kernel allows");
-			return err;
+			return fd;
 		}
-		f->link[f->n++] = link;
+		f->link[f->n++] = fd;
 	}
 	if (sites->more)
 		say_warning("%u more markers in one file are not probed", sites->more);

@@ -15,37 +15,50 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct bpf_program;
-struct bpf_link;
-
 enum probe_site { PROBE_NOP1, PROBE_NOP5, PROBE_NOP10, PROBE_SITES };
 
 const char *probe_site_name(enum probe_site site);
 
+/*
+ * How a program is put on a site. A multi link (since 6.6) needs no CAP_SYS_ADMIN, and many of them
+ * can be taken away at once: closing a perf event holds a lock of the whole machine for as long as
+ * its grace period lasts, 80 ms each.
+ */
+enum probe_way { PROBE_PERF, PROBE_MULTI };
+
+/* For the load of programs that are to be attached by a multi link: enum bpf_attach_type. */
+#define PROBE_MULTI_ATTACH_TYPE 48
+
 struct probe_calibration {
 	enum probe_site site;
+	enum probe_way way;
 	bool becomes_call;  /* the 5-byte NOP turned into a call */
 	bool survives_fork; /* a forked child can still pass the site that was tried last */
 	/*
-	 * Probes on our own marker that were tried. They stay until the end: taking one away waits
-	 * for a grace period of the whole machine, 100 ms, and the start has no time for that.
+	 * Probes on our own marker that were tried, as descriptors, -1: none. They stay until the
+	 * end: taking one away waits for a grace period, and the start has no time for that.
 	 */
-	struct bpf_link *tried[PROBE_SITES];
+	int tried[PROBE_SITES];
 };
 
-/* Tries `nothing`, a uprobe program, on our own marker. 0, or -errno when no site can be probed. */
-int probe_calibrate(struct bpf_program *nothing, struct probe_calibration *out);
+/*
+ * Tries an empty program on our own marker. 0, or -errno when no site can be probed. Close the
+ * result by probe_calibration_close(), or hand it on to probes_new().
+ */
+int probe_calibrate(struct probe_calibration *out);
+void probe_calibration_close(struct probe_calibration *cal);
 
-/* One uprobe on a file, for all processes. NULL with errno set. */
-struct bpf_link *probe_attach(struct bpf_program *prog, const char *path, uint64_t offset,
-			      pid_t pid);
+/*
+ * One uprobe on a file, of pid, or of all processes (-1), while the descriptor that is returned is
+ * open. -errno: refused.
+ */
+int probe_attach(int prog_fd, enum probe_way way, const char *path, uint64_t offset, pid_t pid);
 
 /* All files probed so far. */
 struct probes;
 
-/* Takes over the links of the calibration. NULL: no memory. */
-struct probes *probes_new(struct bpf_program *marker, struct bpf_program *own_function,
-			  const struct probe_calibration *cal);
+/* Takes over the calibration's descriptors. NULL: no memory. */
+struct probes *probes_new(int marker_fd, int own_function_fd, const struct probe_calibration *cal);
 /* Takes all probes away, many at a time: each waits for a grace period of its own. */
 void probes_free(struct probes **p);
 /* As session_probe(). */

@@ -203,41 +203,47 @@ static int open_rings(struct session *s)
 											: 0;
 }
 
-static int choose_site(struct session *s)
+static int calibrate(struct session *s, struct probe_calibration *cal)
 {
-	struct probe_calibration cal;
-	int err = probe_calibrate(s->skel->progs.on_nothing, &cal);
+	int err = probe_calibrate(cal);
 
-	if (err) {
-		say_error("cannot probe user programs: %s", strerror(-err));
-		if (err == -EPERM || err == -EACCES) {
-			say_remedy(
-			    "this kernel asks for CAP_SYS_ADMIN to place a uprobe: run as root");
-			return -EPERM;
-		}
-		say_remedy(
-		    "uprobes need CONFIG_UPROBE_EVENTS and CAP_PERFMON; see `peakphase doctor`");
-		return err;
+	if (!err) {
+		s->facts.site = probe_site_name(cal->site);
+		s->facts.late_needs_admin = cal->way == PROBE_PERF;
+		return 0;
 	}
-	s->facts.site = probe_site_name(cal.site);
-	s->probes = probes_new(s->skel->progs.on_marker, s->skel->progs.on_log_rss, &cal);
-	return s->probes ? 0 : -ENOMEM;
+	say_error("cannot probe user programs: %s", strerror(-err));
+	if (err == -EPERM || err == -EACCES) {
+		say_remedy(
+		    "uprobes need CAP_BPF and CAP_PERFMON, before Linux 6.6 also CAP_SYS_ADMIN: run as root");
+		return -EPERM;
+	}
+	say_remedy("uprobes need CONFIG_UPROBE_EVENTS; see `peakphase doctor`");
+	return err;
 }
 
 int session_open(struct session **out, const struct session_options *opt)
 {
 	struct session *s = calloc(1, sizeof(*s));
+	struct probe_calibration cal;
 	int err;
 
 	if (!s)
 		return -ENOMEM;
 	s->opt = *opt;
 	s->epoll = -1;
-	err = session_load(opt, &s->skel, &s->facts);
+	err = calibrate(s, &cal);
+	if (!err)
+		err = session_load(opt, cal.way, &s->skel, &s->facts);
 	if (!err)
 		err = open_rings(s);
-	if (!err)
-		err = choose_site(s);
+	if (!err) {
+		s->probes = probes_new(bpf_program__fd(s->skel->progs.on_marker),
+				       bpf_program__fd(s->skel->progs.on_log_rss), &cal);
+		err = s->probes ? 0 : -ENOMEM;
+	}
+	if (!s->probes)
+		probe_calibration_close(&cal);
 	if (!err)
 		err = session_attach(s->skel, opt);
 	if (err)

@@ -34,6 +34,7 @@ struct session_facts {
 	uint32_t page_size;	   /* bytes */
 	uint64_t error_per_thread; /* bytes that a counter may lag by; 0 since Linux 6.2 */
 	const char *site;	   /* of the marker that is probed: "nop10", "nop5", "nop1" */
+	bool late_needs_admin;	   /* probing more files asks for CAP_SYS_ADMIN (before 6.6) */
 };
 
 struct session;

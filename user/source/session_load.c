@@ -139,7 +139,7 @@ static int run_set_up(struct peakphase *skel, struct session_facts *facts)
 	return 0;
 }
 
-int session_load(const struct session_options *opt, struct peakphase **out,
+int session_load(const struct session_options *opt, enum probe_way way, struct peakphase **out,
 		 struct session_facts *facts)
 {
 	int cpus = libbpf_num_possible_cpus(), err;
@@ -157,6 +157,12 @@ int session_load(const struct session_options *opt, struct peakphase **out,
 		return err;
 	}
 	set_constants(skel, opt, facts);
+	if (way == PROBE_MULTI) {
+		bpf_program__set_expected_attach_type(skel->progs.on_marker,
+						      PROBE_MULTI_ATTACH_TYPE);
+		bpf_program__set_expected_attach_type(skel->progs.on_log_rss,
+						      PROBE_MULTI_ATTACH_TYPE);
+	}
 	err = set_sizes(skel, opt, facts);
 	if (!err) {
 		err = peakphase__load(skel);

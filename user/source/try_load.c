@@ -81,7 +81,7 @@ static const char *last_words(char *log)
 int try_load(int (*fn)(void *ctx, const struct try_program *p), void *ctx)
 {
 	libbpf_print_fn_t print = libbpf_set_print(silence);
-	struct peakphase *all = peakphase__open(), *skel;
+	struct peakphase *all = peakphase__open(), *skel = NULL;
 	static const char *const optional[] = {"tp_btf/page_fault_user",
 					       "tp_btf/page_fault_kernel"};
 	char log[LOG_SIZE];
@@ -113,15 +113,8 @@ out:
 
 int try_calibrate(struct probe_calibration *out)
 {
-	libbpf_print_fn_t print = libbpf_set_print(silence);
-	struct peakphase *skel;
-	char log[256];
-	int err = load_alone("on_nothing", &skel, log, sizeof(log));
+	int err = probe_calibrate(out);
 
-	if (!err) {
-		err = probe_calibrate(skel->progs.on_nothing, out);
-		peakphase__destroy(skel);
-	}
-	libbpf_set_print(print);
+	probe_calibration_close(out);
 	return err;
 }
