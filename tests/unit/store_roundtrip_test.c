@@ -188,6 +188,22 @@ static void check_at(struct recording *rec, uint64_t mm_id, uint64_t win)
 	assert_int_equal(g.n, want);
 }
 
+static void check_headroom(struct recording *rec, uint64_t mm_id)
+{
+	struct got g = {.mm_id = mm_id};
+	uint64_t least = EV_NONE;
+	unsigned want = 0;
+
+	for (int i = 0; i < PHASES; i++)
+		if (!gone[i] && phases[i].mm_id == mm_id && phases[i].headroom_min < least)
+			least = phases[i].headroom_min;
+	for (int i = 0; i < PHASES; i++)
+		want += !gone[i] && phases[i].mm_id == mm_id && phases[i].headroom_min == least;
+	assert_int_equal(recording_phases_of_headroom(rec, mm_id, least, same_phase, &g), 0);
+	assert_int_equal(g.n, want);
+	assert_true(want > 0);
+}
+
 static void test_phases(void **state)
 {
 	struct run_info info = plain_info();
@@ -215,6 +231,7 @@ static void test_phases(void **state)
 		total += g.n;
 		for (uint64_t win = 0; win < 125; win++)
 			check_at(rec, mm, win);
+		check_headroom(rec, mm);
 	}
 	assert_int_equal(total, PHASES - covered);
 	recording_close(&rec);

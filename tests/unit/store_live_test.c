@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Read while it is written, and after its tracer was killed. */
+#include "store_fixture.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+#define MARKS_MAX 4000
+/* design.md: at most 100 ms behind. */
+#define BEHIND_NS 100000000ull
+
+/* What the child has given, and when; shared with it. */
+struct given {
+	_Atomic unsigned n;
+	_Atomic uint64_t at_ns[MARKS_MAX];
+	_Atomic bool stop;
+};
+
+static struct given *shared_new(void)
+{
+	struct given *g =
+	    mmap(NULL, sizeof(*g), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(g, MAP_FAILED);
+	return g;
+}
+
+/* One event a millisecond until told to stop; then a proper end. */
+static pid_t start_writer(const char *path, struct given *g)
+{
+	struct run_info info = plain_info();
+	struct run_end end = {.end_ns = 77};
+	struct store *s;
+	struct event ev;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	if (store_create(&s, path, &info))
+		_exit(1);
+	for (unsigned i = 0; i < MARKS_MAX && !g->stop; i++) {
+		plain_edge(&ev, i ? PP_MARK : PP_BASE, i, i ? "live" : "");
+		no_base_extras(&ev);
+		store_event(s, &ev);
+		g->at_ns[i] = clock_ns();
+		g->n = i + 1;
+		usleep(1000);
+	}
+	_exit(store_close(&s, &end) ? 1 : 0);
+}
+
+static void wait_for(struct given *g, unsigned n)
+{
+	for (int i = 0; i < 2000 && g->n < n; i++)
+		usleep(10000);
+	assert_true(g->n >= n);
+}
+
+static int next_seq(void *ctx, const struct event *ev)
+{
+	unsigned *n = ctx;
+
+	assert_int_equal(ev->edge.win.seq, *n);
+	++*n;
+	return 0;
+}
+
+static unsigned events_in(struct recording *r)
+{
+	unsigned n = 0;
+
+	assert_int_equal(recording_each_event(r, next_seq, &n), 0);
+	return n;
+}
+
+/* How many events were given longer ago than that. */
+static unsigned given_before(const struct given *g, uint64_t ns)
+{
+	unsigned n = 0;
+
+	while (n < g->n && g->at_ns[n] < ns)
+		n++;
+	return n;
+}
+
+static void test_read_while_written(void **state)
+{
+	struct given *g = shared_new();
+	struct recording *r;
+	struct folder f;
+	unsigned before, now;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	folder_make(&f);
+	pid = start_writer(f.file, g);
+	wait_for(g, 300);
+	assert_int_equal(recording_open(&r, f.file), 0);
+	assert_true(recording_end(r)->running);
+	assert_false(recording_end(r)->finished);
+	before = events_in(r);
+	/* The same reader sees what comes later. */
+	wait_for(g, 600);
+	now = events_in(r);
+	assert_true(now > before);
+	/* Twice 100 ms: a commit of a disk that is shared may take its time while others test. */
+	assert_true(now + 1 >= given_before(g, clock_ns() - 2 * BEHIND_NS));
+	recording_close(&r);
+	g->stop = true;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(recording_open(&r, f.file), 0);
+	assert_false(recording_end(r)->running);
+	assert_true(recording_end(r)->finished);
+	assert_int_equal(events_in(r), g->n);
+	recording_close(&r);
+	munmap(g, sizeof(*g));
+	folder_remove(&f);
+}
+
+struct rows {
+	struct phase phases[MARKS_MAX + 2];
+	struct process process;
+	unsigned nphases, nprocesses;
+};
+
+static void keep_phase(void *ctx, const struct process *p, const struct phase *ph)
+{
+	struct rows *rows = ctx;
+
+	(void)p;
+	rows->phases[ph->id - 1] = *ph;
+	rows->nphases++;
+}
+
+static void forget_covered(void *ctx, uint64_t mm_id, uint64_t from, uint64_t to)
+{
+	struct rows *rows = ctx;
+
+	(void)mm_id;
+	for (unsigned i = 0; i < MARKS_MAX + 2; i++) {
+		struct phase *ph = &rows->phases[i];
+
+		if (ph->id && ph->kind >= PH_STARTUP && ph->start_win >= from &&
+		    ph->end_win <= to) {
+			memset(ph, 0, sizeof(*ph));
+			rows->nphases--;
+		}
+	}
+}
+
+static void keep_process(void *ctx, const struct process *p)
+{
+	struct rows *rows = ctx;
+
+	rows->process = *p;
+	rows->nprocesses++;
+}
+
+static int same_phase(void *ctx, const struct phase *ph)
+{
+	struct rows *rows = ctx;
+	struct phase *want = &rows->phases[ph->id - 1];
+
+	want->where = NULL;
+	assert_memory_equal(&ph->label, &want->label, sizeof(want->label));
+	assert_int_equal(ph->kind, want->kind);
+	assert_int_equal(ph->ended_by, want->ended_by);
+	assert_int_equal(ph->start_win, want->start_win);
+	assert_int_equal(ph->end_win, want->end_win);
+	assert_int_equal(ph->peak.bytes, want->peak.bytes);
+	assert_int_equal(ph->grew_bytes, want->grew_bytes);
+	rows->nphases--;
+	return 0;
+}
+
+static int same_process(void *ctx, const struct process *p)
+{
+	struct rows *rows = ctx;
+
+	assert_int_equal(p->peak.bytes, rows->process.peak.bytes);
+	assert_int_equal(p->windows, rows->process.windows);
+	assert_int_equal(p->exit, PX_RUNNING);
+	rows->nprocesses++;
+	return 0;
+}
+
+/* What the model makes of the first n events, straight. */
+static void model_of(struct rows *rows, unsigned n)
+{
+	struct model_sink sink = {.ctx = rows,
+				  .phase_ended = keep_phase,
+				  .implied_covered = forget_covered,
+				  .process_ended = keep_process};
+	struct model_options opt = {0};
+	struct model *m = model_new(&opt, &sink);
+	struct event ev;
+
+	assert_non_null(m);
+	for (unsigned i = 0; i < n; i++) {
+		plain_edge(&ev, i ? PP_MARK : PP_BASE, i, i ? "live" : "");
+		no_base_extras(&ev);
+		assert_int_equal(model_feed(m, &ev), 0);
+	}
+	assert_int_equal(model_finish(m, ev.time_ns), 0);
+	model_free(&m);
+}
+
+static void test_killed_tracer(void **state)
+{
+	static struct rows rows;
+	struct given *g = shared_new();
+	struct recording *r;
+	struct folder f;
+	uint64_t killed;
+	unsigned n;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	folder_make(&f);
+	pid = start_writer(f.file, g);
+	wait_for(g, 500);
+	killed = clock_ns();
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(recording_open(&r, f.file), 0);
+	assert_false(recording_end(r)->running);
+	assert_false(recording_end(r)->finished);
+	n = events_in(r);
+	assert_true(n + 1 >= given_before(g, killed - 2 * BEHIND_NS));
+	/* Phases and process, as if the tracing had ended with the last event that was committed.
+	 */
+	model_of(&rows, n);
+	assert_int_equal(rows.nprocesses, 1);
+	assert_true(rows.nphases >= n - 1);
+	assert_int_equal(recording_each_phase(r, 1, same_phase, &rows), 0);
+	assert_int_equal(rows.nphases, 0);
+	assert_int_equal(recording_each_process(r, same_process, &rows), 0);
+	assert_int_equal(rows.nprocesses, 2);
+	assert_int_equal(recording_end(r)->counts.edges, n);
+	assert_int_equal(recording_end(r)->end_ns, 1000000000 + (uint64_t)(n - 1) * 1000000);
+	recording_close(&r);
+	munmap(g, sizeof(*g));
+	folder_remove(&f);
+}
+
+static volatile sig_atomic_t handled_by;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	handled_by = gettid();
+}
+
+/* With the main thread's signals blocked, none may reach the writer's. */
+static int signals_stay_out(void *ctx)
+{
+	struct run_info info = plain_info();
+	struct run_end end = {0};
+	struct store *s;
+	sigset_t set;
+
+	if (store_create(&s, ctx, &info))
+		return 1;
+	signal(SIGUSR1, on_signal);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	kill(getpid(), SIGUSR1);
+	usleep(50000);
+	if (handled_by)
+		return 2;
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	if (handled_by != gettid())
+		return 3;
+	return store_close(&s, &end) ? 4 : 0;
+}
+
+static void test_signals_are_for_the_main_thread(void **state)
+{
+	struct folder f;
+
+	(void)state;
+	folder_make(&f);
+	assert_int_equal(in_child(signals_stay_out, f.file), 0);
+	folder_remove(&f);
+}
+
+/* An idle store sleeps: no wake-ups, next to no CPU time. */
+static void test_idle_costs_nothing(void **state)
+{
+	struct run_info info = plain_info();
+	struct run_end end = {0};
+	struct folder f;
+	struct store *s;
+	clock_t before;
+
+	(void)state;
+	folder_make(&f);
+	assert_int_equal(store_create(&s, f.file, &info), 0);
+	usleep(50000);
+	before = clock();
+	usleep(300000);
+	assert_true(clock() - before < CLOCKS_PER_SEC / 200); /* 5 ms */
+	assert_int_equal(store_close(&s, &end), 0);
+	folder_remove(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_read_while_written),
+	    cmocka_unit_test(test_killed_tracer),
+	    cmocka_unit_test(test_signals_are_for_the_main_thread),
+	    cmocka_unit_test(test_idle_costs_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
