@@ -47,5 +47,6 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf 2>/dev/null
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
-bats --tap -T "$@" 2>&1 </dev/null | tee "$log"
+# In a background job SIGINT would be ignored, here and in all the tests' processes.
+env --default-signal=INT,QUIT bats --tap -T "$@" 2>&1 </dev/null | tee "$log"
 awk -f tests/tap.awk -v name="live tests" -v strict="${PEAKPHASE_STRICT:-0}" -v status="${PIPESTATUS[0]}" "$log"
