@@ -113,7 +113,7 @@ static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e, u
 		e->now[m] = c.now.members[m];
 		w->max_members[m] = co->members[m];
 		most = __sync_lock_test_and_set(&st->member_max[m], e->now[m]);
-		w->member_max[m] = most > e->now[m] ? most : e->now[m];
+		w->member_max[m] = larger(most, e->now[m]);
 	}
 	if (c.now.total > w->max) {
 		/* Grown by an event that is about to raise it, on another CPU: in the next window.
@@ -126,7 +126,7 @@ static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e, u
 		e->hdr.flags |= PP_F_CO_INEXACT;
 	}
 	least = __sync_lock_test_and_set(&st->min, c.now.total);
-	w->min = least < c.now.total ? least : c.now.total;
+	w->min = least - pages_of((s64)(least - c.now.total));
 	raise(&st->peak, w->max);
 	e->peak = st->peak;
 	/* Booked by the kernel when the thread hands it over; counters here only ever rise. */
@@ -153,10 +153,10 @@ static __always_inline void cut_charge(struct mm_state *st, struct pp_edge *e, u
 	e->limiter = c.limiter_addr ? limiter : PP_NO_LIMIT;
 	e->limit_level = c.level;
 	most = __sync_lock_test_and_set(&st->charge_max, usage);
-	most = most > usage ? most : usage;
+	most = larger(most, usage);
 	e->win.charge_max = c.usage_addr ? most : PP_NO_LIMIT;
 	most = __sync_lock_test_and_set(&st->limiter_max, limiter);
-	most = most > limiter ? most : limiter;
+	most = larger(most, limiter);
 	e->win.limiter_max = c.limiter_addr ? most : PP_NO_LIMIT;
 }
 

@@ -92,7 +92,8 @@ static void set_constants(struct peakphase *skel, const struct session_options *
 
 static void say_load_error(int err)
 {
-	if (err == -EPERM || err == -EACCES) {
+	/* EACCES is the verifier's word too, for a program that it does not like. */
+	if (err == -EPERM) {
 		say_error("not allowed to load BPF programs: %s", strerror(-err));
 		say_remedy("run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
 	} else if (err == -ESRCH || err == -ENOENT) {
