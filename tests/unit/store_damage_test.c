@@ -272,12 +272,28 @@ static void test_additions_are_no_damage(void **state)
 	folder_remove(&f);
 }
 
+/* Seeds of the fuzzer that are refused at once would leave it nothing to find. */
+static void test_seeds_of_the_fuzzer_open(void **state)
+{
+	static const char *const seeds[] = {"finished", "unfinished", "empty"};
+	char path[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+		snprintf(path, sizeof(path), "tests/fuzz/recording.seeds/%s", seeds[i]);
+		assert_int_equal(walk(path), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_not_a_recording),	    cmocka_unit_test(test_cut_anywhere),
-	    cmocka_unit_test(test_any_byte_changed),	    cmocka_unit_test(test_impossible_rows),
+	    cmocka_unit_test(test_not_a_recording),
+	    cmocka_unit_test(test_cut_anywhere),
+	    cmocka_unit_test(test_any_byte_changed),
+	    cmocka_unit_test(test_impossible_rows),
 	    cmocka_unit_test(test_additions_are_no_damage),
+	    cmocka_unit_test(test_seeds_of_the_fuzzer_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
