@@ -33,7 +33,7 @@ static const char HELP[] =
     "      --where[=N]        sample one page fault in N (256): which mappings a phase grew in\n"
     "      --no-follow        do not trace the processes that they start\n"
     "      --json             print the report as JSON to stdout at the end\n"
-    "      --ring-edges SIZE  room for marks that wait to be read (16M)\n"
+    "      --ring-edges SIZE  room for marks that wait to be read (32M)\n"
     "      --ring-samples SIZE  the same for the timeline (1M)\n"
     "      --processes N      processes that can be traced at once (4096)\n"
     "  -h, --help             this text\n"

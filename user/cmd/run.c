@@ -31,7 +31,7 @@ static const char HELP[] =
     "      --no-follow        trace the command alone, not the processes that it starts\n"
     "  -d, --duration TIME    stop tracing after TIME (30, 1.5, 200ms, 2m); the command goes on\n"
     "      --json             print the report as JSON to stdout at the end\n"
-    "      --ring-edges SIZE  room for marks that wait to be read (16M)\n"
+    "      --ring-edges SIZE  room for marks that wait to be read (32M)\n"
     "      --ring-samples SIZE  the same for the timeline (1M)\n"
     "      --processes N      processes that can be traced at once (4096)\n"
     "  -h, --help             this text\n"
