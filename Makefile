@@ -89,6 +89,8 @@ $(OUTPUT)/peakphase: $(CMD_OBJ) $(OUTPUT)/libpeakphase.a
 install: all ## install below DESTDIR and PREFIX
 	$(Q)install -D -m 755 $(OUTPUT)/peakphase $(DESTDIR)$(PREFIX)/bin/peakphase
 	$(Q)install -D -m 644 include/peakphase/log_rss.h $(DESTDIR)$(PREFIX)/include/peakphase/log_rss.h
+	$(Q)for f in docs/man/*.[13]; do \
+		install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}; done
 
 demo: all ## the main job on a bundled example pipeline, as root
 	$(Q)tools/demo.sh $(OUTPUT)
