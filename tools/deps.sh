@@ -54,7 +54,7 @@ packages_of() {
 		;;
 	test)
 		echo "$(clang_rt)" libcmocka-dev bats shellcheck clang-format lld gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
-			python3 python3-pip python3-setuptools python3-wheel sqlite3 jq strace util-linux libcap2-bin procps git
+			python3 python3-pip python3-setuptools python3-wheel sqlite3 jq strace util-linux libcap2-bin procps groff-base git
 		;;
 	fuzz) echo clang llvm "$(clang_rt)" ;;
 	vm)

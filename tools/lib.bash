@@ -67,7 +67,7 @@ copy_tree() {
 	(
 		cd "$TOP" || exit 1
 		git -c safe.directory="$TOP" ls-files -z --cached --others --exclude-standard |
-			while IFS= read -r -d '' f; do [ -e "$f" ] && printf '%s\0' "$f"; done |
+			while IFS= read -r -d "" f; do if [ -e "$f" ] || [ -L "$f" ]; then printf "%s\0" "$f"; fi; done |
 			tar -c --null -T - | tar -x --no-same-owner -C "$to"
 		[ "${PIPESTATUS[*]}" = "0 0 0 0" ]
 	) || die "the source tree could not be copied to $to"
