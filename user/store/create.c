@@ -156,10 +156,34 @@ static int fill(sqlite3 *db)
 	return rc;
 }
 
+/* An SQLite result code. A relative name must not be taken for one of SQLite's (":memory:"). */
+static int open_db(sqlite3 **db, const char *path)
+{
+	char *name = sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
+	int rc = SQLITE_NOMEM;
+
+	*db = NULL;
+	if (name)
+		rc = sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	sqlite3_free(name);
+	return rc;
+}
+
+int create_open(sqlite3 **db, const char *path)
+{
+	int rc = open_db(db, path), err;
+
+	if (!rc)
+		return 0;
+	err = create_errno(*db, rc);
+	sqlite3_close(*db);
+	*db = NULL;
+	return err;
+}
+
 int create_recording(sqlite3 **dbp, int *lock_fd, const char *path)
 {
 	sqlite3 *db = NULL;
-	char *name;
 	bool made;
 	int ret, rc, fd = -1;
 
@@ -169,11 +193,7 @@ int create_recording(sqlite3 **dbp, int *lock_fd, const char *path)
 		remedy(ret);
 		return ret;
 	}
-	/* A relative name must not be taken for one of SQLite's own (":memory:"). */
-	name = sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
-	rc = name ? sqlite3_open_v2(name, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)
-		  : SQLITE_NOMEM;
-	sqlite3_free(name);
+	rc = open_db(&db, path);
 	if (!rc)
 		rc = fill(db);
 	if (!rc) {

@@ -13,6 +13,9 @@
  */
 int create_recording(sqlite3 **db, int *lock_fd, const char *path);
 
+/* One more connection to a recording that is being written. 0, -errno; says nothing. */
+int create_open(sqlite3 **db, const char *path);
+
 /* The errno of a failed call on db, by result code and by what the system said. */
 int create_errno(sqlite3 *db, int rc);
 

@@ -38,6 +38,8 @@ static int start_thread(struct store *s)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
+	/* Without it the log grows until it is very long, or the end: no reason not to record. */
+	checkpointer_start(&s->writer.checkpointer, s->path);
 	err = pthread_create(&s->thread, NULL, thread_main, &s->writer);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return -err;
@@ -79,6 +81,7 @@ static void free_store(struct store **sp)
 {
 	struct store *s = *sp;
 
+	checkpointer_stop(&s->writer.checkpointer);
 	writer_fini(&s->writer);
 	sqlite3_close(s->db);
 	if (s->lock_fd >= 0)
@@ -240,6 +243,7 @@ int store_close_timed(struct store **sp, const struct run_end *end, struct store
 		return 0;
 	queue_close(s->queue);
 	pthread_join(s->thread, NULL);
+	checkpointer_stop(&s->writer.checkpointer);
 	ret = s->writer.error;
 	/* After an error too: what ended the writing, for those who read it. It may well fit. */
 	rc = ret == -ENOENT ? SQLITE_OK : write_end(s, end);
@@ -251,8 +255,11 @@ int store_close_timed(struct store **sp, const struct run_end *end, struct store
 	writer_fini(&s->writer);
 	if (ret != -ENOENT)
 		make_single(s->db);
-	if (times)
+	if (times) {
 		*times = s->writer.times;
+		times->checkpoints = s->writer.checkpointer.copies;
+		times->checkpoint_max_ns = s->writer.checkpointer.longest_ns;
+	}
 	free_store(sp);
 	return ret;
 }

@@ -14,14 +14,10 @@
  * about 10 ms here) may take the rest.
  */
 #define LINGER_NS 50000000ull
-/*
- * Pages of the log at which it is copied into the file: when nothing waits; and whatever waits, so
- * that a flood does not leave a log that takes seconds to copy. 4 MiB, 32 MiB.
- */
-#define CHECKPOINT_IDLE 512
-#define CHECKPOINT_ANYWAY 4096
-/* A lane that holds more than this has no time for the log. */
-#define BUSY_BYTES (128u << 10)
+/* Pages of the log from which on it is copied into the file after every commit: 4 MiB. */
+#define LOG_PAGES 512
+/* And at which commits wait for that, so that a flood cannot fill the disk twice: 256 MiB. */
+#define LOG_PAGES_MAX 32768
 /* Rows between two looks at the clock and at the other lane. */
 #define ROWS_PER_LOOK 256
 
@@ -45,7 +41,7 @@ int writer_init(struct writer *w, sqlite3 *db, struct queue *q, const char *path
 {
 	int rc;
 
-	*w = (struct writer){.db = db, .queue = q, .path = path, .checkpoint_at = CHECKPOINT_IDLE};
+	*w = (struct writer){.db = db, .queue = q, .path = path};
 	rc = rows_open(&w->rows, db, "main");
 	if (!rc)
 		rc = sqlite3_prepare_v3(
@@ -93,25 +89,12 @@ static void begin(struct writer *w)
 		w->in_transaction = true;
 }
 
-static void checkpoint(struct writer *w)
+static void look_at_log(struct writer *w)
 {
-	uint64_t start = now_ns();
-	int log = 0, done = 0;
-
-	/* Passive: waits for no reader. What a reader still needs is copied the next time. */
-	if (sqlite3_wal_checkpoint_v2(w->db, "main", SQLITE_CHECKPOINT_PASSIVE, &log, &done)) {
-		int err = create_errno(w->db, sqlite3_extended_errcode(w->db));
-
-		/* The log holds all of it; but a full disk will not take more of the log either. */
-		if (err == -ENOSPC || err == -EDQUOT)
-			fail(w, err);
-		return;
-	}
-	w->times.checkpoints++;
-	if (now_ns() - start > w->times.checkpoint_max_ns)
-		w->times.checkpoint_max_ns = now_ns() - start;
-	/* All copied: the next commit begins the log anew. Else wait until as much came again. */
-	w->checkpoint_at = log == done ? CHECKPOINT_IDLE : log + CHECKPOINT_IDLE;
+	if (w->log_pages >= LOG_PAGES_MAX)
+		sqlite3_wal_checkpoint_v2(w->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	else if (w->log_pages >= LOG_PAGES)
+		checkpointer_ask(&w->checkpointer);
 }
 
 static void commit(struct writer *w)
@@ -140,10 +123,7 @@ static void commit(struct writer *w)
 		fail(w, -ENOENT);
 		return;
 	}
-	if (w->log_pages >= CHECKPOINT_ANYWAY + w->checkpoint_at - CHECKPOINT_IDLE ||
-	    (w->log_pages >= w->checkpoint_at && queue_used(w->queue, LANE_EDGES) < BUSY_BYTES &&
-	     queue_used(w->queue, LANE_REST) < BUSY_BYTES))
-		checkpoint(w);
+	look_at_log(w);
 }
 
 int writer_losses(struct writer *w, const struct message_losses *l)

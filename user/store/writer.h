@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "store/checkpoint.h"
 #include "store/message.h"
 #include "store/rows.h"
 #include "store/store.h"
@@ -22,7 +23,8 @@ struct writer {
 	uint64_t uncommitted; /* rows */
 	uint64_t oldest_ns;   /* when the oldest of them was given; 0: none */
 	uint64_t next_commit_ns;
-	int log_pages, checkpoint_at; /* pages of the WAL; when to copy it into the file next */
+	int log_pages; /* of the WAL */
+	struct checkpointer checkpointer;
 	struct store_times times;
 
 	_Atomic int error; /* 0, or the first one, -errno: from then on rows are dropped */
