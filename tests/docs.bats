@@ -81,6 +81,7 @@ page() {
 	try "no row has the mappings" $'```console\n$ true\n  90 % anonymous  (of 3 faults sampled, 1 in 64)\n```'
 	try "without its file" $'```c\nint main(void);\n```'
 	try "used by no console block" $'```c\n/* a.c */\n```'
+	try "refuses the query" $'```sql\nSELECT no_such_column FROM report;\n```'
 	try "without an end" $'```console\n$ true'
 	try "no such file" '[x](nowhere.md)'
 	try "no such heading" $'# Here\n[x](#there)'

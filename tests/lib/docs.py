@@ -13,6 +13,7 @@ A page is run from top to bottom. A block is looked at by the first word after i
               their shape only. Lines of the tracer and lines of the program are compared each in
               their order: which come first is up to the machine. A status other than 0 fails, but
               not where the output says "error:" or the next command is "echo $?".
+    sql       a query; sqlite3 has to accept it on a recording
     text, json, sh, or nothing      not executed
     c, cpp, python, ...             a file; its first line, a comment, is its name. A console block
                                     has to use it.
@@ -86,7 +87,7 @@ def commands_of(body):
     return out
 
 
-WHERE = re.compile(r"^\s*N % .*\(of N faults sampled, N in N\)$")
+WHERE = re.compile(r"^\s*N % .*\(of N faults? sampled, N in N\)$")
 
 
 def shape(line, paths):
@@ -197,9 +198,19 @@ def run_console(block, build, folder, env):
             raise Failed(f"{command}\n{e}") from None
 
 
+def run_sql(block, folder, env):
+    if not (folder / ".sql.peak").exists():
+        run_shell("peakphase run -q -o .sql.peak -- true", folder, env)
+    query = subprocess.run(
+        ["sqlite3", "-readonly", folder / ".sql.peak"], input="\n".join(block.body), capture_output=True, text=True, env=env
+    )
+    if query.returncode or query.stderr:
+        raise Failed(f"sqlite3 refuses the query: {query.stderr}")
+
+
 def save(block, folder):
     """The file that a block of code is; its name."""
-    name = re.match(r"(?:/\*|//|#|--)\s*([\w.-]+\.\w+)\b", block.body[0] if block.body else "")
+    name = re.match(r"(?:/\*|//|#)\s*([\w.-]+\.\w+)\b", block.body[0] if block.body else "")
     if not name:
         raise Failed("a block of code without its file's name in the first line")
     (folder / name[1]).write_text("\n".join(block.body) + "\n")
@@ -221,6 +232,9 @@ def run_page(page, build):
                     print(f"# {page.name}:{block.line}: not run, no {' '.join(block.needs)} here")
                 elif block.kind == "console":
                     run_console(block, build, folder, env)
+                    counts["run"] += 1
+                elif block.kind == "sql":
+                    run_sql(block, folder, env)
                     counts["run"] += 1
                 elif block.kind not in SHOWN:
                     name = save(block, folder)
