@@ -192,6 +192,10 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+struct bpf_prog_aux {
+	void *priv_stack_ptr; /* since 6.13 */
+};
+
 struct bpf_array {
 	void *pptrs[1];
 };

@@ -93,7 +93,7 @@ static __always_inline void send_mark(struct mm_state *st, struct mm_struct *mm,
 	edge_submit(m, false);
 }
 
-static __always_inline int marked(u64 op, u64 label, u64 token)
+static __noinline int marked(u64 op, u64 label, u64 token)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
@@ -126,16 +126,51 @@ static __always_inline int marked(u64 op, u64 label, u64 token)
 	return 0;
 }
 
+u32 in_marker[MAX_CPUS]; /* programs on this CPU that have begun and not ended */
+
+/* Of a traced mm only: uprobes fire for every process that has the file. */
+static __always_inline void lost_mark(void)
+{
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct mm_state *st = mm ? state_of(mm) : NULL;
+
+	if (!st)
+		return;
+	__sync_fetch_and_add(&st->lost, 1);
+	count_loss(PP_LOSS_EDGES, 1);
+}
+
+/*
+ * Kernels since 6.13 give a program with a large stack one stack per CPU, also a sleepable uprobe,
+ * of which a second one may begin on the CPU while the first sleeps or is preempted: it would
+ * write over the first one's pointers, and the kernel would die of it (seen on 7.3). So there is
+ * one at a time on each CPU; a mark that comes in between is lost, and counted. This function's own
+ * stack is too small to be moved.
+ */
+static __always_inline int one_at_a_time(u64 op, u64 label, u64 token)
+{
+	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
+
+	if (!bpf_core_field_exists(struct bpf_prog_aux, priv_stack_ptr))
+		return marked(op, label, token);
+	if (__sync_fetch_and_add(&in_marker[cpu], 1) == 0)
+		marked(op, label, token);
+	else
+		lost_mark();
+	__sync_fetch_and_add(&in_marker[cpu], -1);
+	return 0;
+}
+
 /* Our own marker: any of its three sites; nothing has been changed since the call. */
 SEC("uprobe.s")
 int BPF_KPROBE(on_marker, u64 op, u64 label, u64 token)
 {
-	return marked(op, label, token);
+	return one_at_a_time(op, label, token);
 }
 
 /* A program's own log_rss(const char *). */
 SEC("uprobe.s")
 int BPF_KPROBE(on_log_rss, u64 label)
 {
-	return marked(0, label, 0);
+	return one_at_a_time(0, label, 0);
 }
