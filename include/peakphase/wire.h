@@ -31,17 +31,17 @@ typedef int64_t pp_s64;
 enum pp_member { PP_FILE, PP_ANON, PP_SWAP, PP_SHMEM, PP_NMEMBERS };
 
 enum pp_kind {
-	PP_BASE = 1,	 /* an mm is traced from here: struct pp_base */
-	PP_MARK,	 /* checkpoint: struct pp_mark */
-	PP_BEGIN,	 /* span begins: struct pp_mark */
-	PP_END,		 /* span ends: struct pp_mark, without label */
-	PP_EXEC,	 /* the mm ended by exec of its process: struct pp_exit */
-	PP_EXIT,	 /* the mm's process ended: struct pp_exit */
-	PP_THREAD,	 /* a thread began: struct pp_edge */
-	PP_THREAD_EXIT,	 /* a thread that had marked ended: struct pp_edge */
-	PP_DETACH,	 /* the tracing of the mm ends, it goes on: struct pp_edge */
-	PP_SAMPLE,	 /* struct pp_sample, on its own ring */
-	PP_FAULT,	 /* struct pp_fault, on its own ring */
+	PP_BASE = 1,	/* an mm is traced from here: struct pp_base */
+	PP_MARK,	/* checkpoint: struct pp_mark */
+	PP_BEGIN,	/* span begins: struct pp_mark */
+	PP_END,		/* span ends: struct pp_mark, without label */
+	PP_EXEC,	/* the mm ended by exec of its process: struct pp_exit */
+	PP_EXIT,	/* the mm's process ended: struct pp_exit */
+	PP_THREAD,	/* a thread began: struct pp_edge */
+	PP_THREAD_EXIT, /* a thread that had marked ended: struct pp_edge */
+	PP_DETACH,	/* the tracing of the mm ends, it goes on: struct pp_edge */
+	PP_SAMPLE,	/* struct pp_sample, on its own ring */
+	PP_FAULT,	/* struct pp_fault, on its own ring */
 	PP_KIND_MAX,
 };
 
@@ -76,14 +76,14 @@ struct pp_hdr {
 
 /* What one window saw. Windows of one mm are numbered without holes. */
 struct pp_window {
-	pp_u64 seq;			/* 24 bits, wraps: number of this window */
-	pp_u64 max;			/* largest RSS */
-	pp_u64 max_at_ns;		/* when it was first reached */
+	pp_u64 seq;			 /* 24 bits, wraps: number of this window */
+	pp_u64 max;			 /* largest RSS */
+	pp_u64 max_at_ns;		 /* when it was first reached */
 	pp_u64 max_members[PP_NMEMBERS]; /* the members at that moment */
-	pp_u64 member_max[PP_NMEMBERS]; /* each member's own maximum */
-	pp_u64 min;			/* smallest RSS */
-	pp_u64 charge_max;		/* largest charge of the task's memory cgroup seen */
-	pp_u64 limiter_max;		/* the same of the cgroup that owns the smallest limit */
+	pp_u64 member_max[PP_NMEMBERS];	 /* each member's own maximum */
+	pp_u64 min;			 /* smallest RSS */
+	pp_u64 charge_max;		 /* largest charge of the task's memory cgroup seen */
+	pp_u64 limiter_max;		 /* the same of the cgroup that owns the smallest limit */
 };
 
 /* The common part of every record on the edge ring: one window ends here. */
@@ -98,24 +98,24 @@ struct pp_edge {
 	pp_u64 ext_grew, ext_shrank;
 	/* faults of the thread of this edge since the mm was traced: cumulative */
 	pp_u64 minflt, majflt;
-	pp_u64 charge;	/* of the task's memory cgroup; PP_NO_LIMIT where not known */
-	pp_u64 limit;	/* smallest on the way to the root; PP_NO_LIMIT where there is none */
-	pp_u64 limiter; /* charge of the cgroup that owns that limit */
-	pp_u64 peak;	/* largest RSS of the mm since it was traced */
+	pp_u64 charge;	    /* of the task's memory cgroup; PP_NO_LIMIT where not known */
+	pp_u64 limit;	    /* smallest on the way to the root; PP_NO_LIMIT where there is none */
+	pp_u64 limiter;	    /* charge of the cgroup that owns that limit */
+	pp_u64 peak;	    /* largest RSS of the mm since it was traced */
 	pp_u32 limit_level; /* 0: the task's own cgroup, 1: its parent, … */
 	pp_u32 lost;	    /* edges of this mm that the ring could not take since the last one */
 };
 
 struct pp_base {
 	struct pp_edge edge;
-	pp_u64 parent_mm_id;	/* 0: parent not traced */
-	pp_u64 start_ns;	/* start of the process, CLOCK_MONOTONIC */
-	pp_u64 start_boot_ns;	/* the same in CLOCK_BOOTTIME: with the pid, the identity */
-	pp_u32 ppid;		/* initial pid namespace */
-	pp_u32 ns_pid;		/* in the process's own pid namespace */
-	pp_u32 reason;		/* enum pp_reason */
-	pp_u32 threads;		/* number of threads at the base */
-	pp_u32 args_len;	/* bytes used of args */
+	pp_u64 parent_mm_id;  /* 0: parent not traced */
+	pp_u64 start_ns;      /* start of the process, CLOCK_MONOTONIC */
+	pp_u64 start_boot_ns; /* the same in CLOCK_BOOTTIME: with the pid, the identity */
+	pp_u32 ppid;	      /* initial pid namespace */
+	pp_u32 ns_pid;	      /* in the process's own pid namespace */
+	pp_u32 reason;	      /* enum pp_reason */
+	pp_u32 threads;	      /* number of threads at the base */
+	pp_u32 args_len;      /* bytes used of args */
 	pp_u32 pad;
 	char comm[16];
 	char args[PP_ARGS_MAX]; /* arguments, NUL between them */
@@ -164,7 +164,7 @@ struct pp_fault {
 	pp_u64 addr;
 	pp_u64 ino;
 	pp_u32 dev;
-	pp_u32 mapping; /* enum pp_mapping */
+	pp_u32 mapping;		/* enum pp_mapping */
 	char name[PP_NAME_MAX]; /* last part of the file's name, NUL-terminated, cut */
 };
 

@@ -14,7 +14,8 @@
 #include "peakphase.skel.h"
 
 #define DEFAULT_MMS 4096u
-/* 90,000 marks: as many as a flat-out loop makes in the time that a busy machine may keep us waiting. */
+/* 90,000 marks: as many as a flat-out loop makes in the time that a busy machine may keep us
+ * waiting. */
 #define DEFAULT_RING_EDGES (32u << 20)
 #define DEFAULT_RING_SAMPLES (1u << 20)
 #define DEFAULT_RING_FAULTS (4u << 20)
