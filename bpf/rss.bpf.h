@@ -186,6 +186,18 @@ static __always_inline void read_shared(u64 at, s64 count[PP_NMEMBERS], u64 base
 }
 
 /*
+ * What was claimed, into the value at once: an event on another CPU that sees the claim but not the
+ * value would raise the maximum by a whole batch.
+ */
+static __always_inline void add_value(u32 slot, u32 m, s64 amount)
+{
+	struct mm_state *st = state_at(slot);
+
+	if (st)
+		__sync_fetch_and_add(&st->value[m & 3], amount);
+}
+
+/*
  * i: CPU and member in one, so that the verifier has one body to check, not four in a row. The
  * shadow is read before the local part: an event between the two then fails our exchange.
  */
@@ -209,8 +221,10 @@ static long settle_cpu(u32 i, struct settle *s)
 	old = s->old.local[m];
 	now = s->local[m];
 	/* Lost to an event on that CPU: that event has claimed the difference. */
-	if (now != old && __sync_val_compare_and_swap(&sh->local[m], old, now) == old)
+	if (now != old && __sync_val_compare_and_swap(&sh->local[m], old, now) == old) {
 		s->claimed[m] += now - old;
+		add_value(s->slot, m, now - old);
+	}
 	return 0;
 }
 
@@ -242,10 +256,10 @@ static long settle_count(u32 m, struct settle *s)
 		return 1;
 	old = *(volatile s64 *)&st->counted[m];
 	if (s->seen[m] != old &&
-	    __sync_val_compare_and_swap(&st->counted[m], old, s->seen[m]) == old)
+	    __sync_val_compare_and_swap(&st->counted[m], old, s->seen[m]) == old) {
 		s->claimed[m] += s->seen[m] - old;
-	if (s->claimed[m])
-		__sync_fetch_and_add(&st->value[m], s->claimed[m]);
+		add_value(s->slot, m, s->seen[m] - old);
+	}
 	return 0;
 }
 
