@@ -91,7 +91,8 @@ load helpers
 	awk -v until=$((killed - allowed)) '/^truth/ { sub(/.*at_ns=/, ""); if ($1 < until) n++ } END { print n + 0 }' "$OUT" >"$T/due"
 	[ "$(cat "$T/due")" -ge 3 ]
 	q "sum(p['ended_by'] == 'end' for p in phs('step')) >= $(cat "$T/due")" \
-		'all(near(delta(p), MIB, 65536) for p in phs("step") if p["ended_by"] == "end")'
+		'all(near(delta(p), MIB, 65536) for p in phs("step") if p["ended_by"] == "end")' \
+		'not any(p["exact"] for q in procs for p in q["phases"] if p["ended_by"] == "trace")'
 	"$PP" report "$R" >"$T/text" 2>&1
 }
 

@@ -103,10 +103,8 @@ static int finish_one(struct model *m, struct mm *p, uint64_t end_ns)
 		mm_free(m, &p);
 		return 0;
 	}
-	/* Only a sample at the very end tells all of the window that no edge ends. */
-	if (p->tail.win != p->next || p->tail.time_ns < end_ns) {
-		mm_doubt(p);
-	}
+	/* No edge ended its last window: a sample tells what it saw, not what came after it. */
+	mm_doubt(p);
 	if (p->tail.win == p->next && p->tail.time_ns > p->last_ns)
 		p->last_ns = p->tail.time_ns;
 	if (end_ns > p->last_ns)

@@ -53,7 +53,7 @@ int model_feed(struct model *m, const struct event *ev);
  * The tracing ended at end_ns: what is still open is handed out as ended by the trace, processes
  * as running. A process whose last edge was PP_DETACH has been handed out like that already, with
  * exact numbers. Of others no edge ends the last window: its maximum and the last RSS are those of
- * the samples, exact if one of that window has time_ns >= end_ns, else marked inexact.
+ * the samples, and marked inexact: a killed tracer saw nothing of what came after them.
  * Feeding after it is an error (-EINVAL).
  */
 int model_finish(struct model *m, uint64_t end_ns);
