@@ -203,7 +203,7 @@ overlap_of_200_and_100() {
 	local page rest top
 	page=$(getconf PAGESIZE)
 	start_tracer run -o "$R" -q -- "$W/script" "ready:$T/on" repeat:12 begin:up hog:20 sleep:20 end done smaps \
-		begin:rest end repeat:6 begin:down free sleep:80 end done begin:spike hog4k:40 free end
+		begin:rest end repeat:6 begin:down free "sleep:$((80 * SLOW))" end done begin:spike hog4k:40 free end
 	retry 20 test -e "$T/on"
 	TARGET=$(child_of "$TRACER")
 	: >"$T/readings"
