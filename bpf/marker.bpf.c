@@ -10,71 +10,78 @@
 #define LABEL_CHUNKS 65 /* a label is hashed up to 16 KiB */
 #define CHUNK PP_LABEL_MAX
 
-/* A label as it is read: its bytes go to the thread's state, where no other program looks. */
-struct reading {
+/*
+ * A label as it is read. All that changes is in the thread's state, not on the stack: verifiers
+ * before 6.7 look at a callback once only, take the stack's first values for
+ * constants, and leave out the tests that these pass: the one of the length was, on 6.1, and long
+ * labels were written over the kernel's memory. Values in a map are unknown to them.
+ */
+struct reader {
 	struct thread_state *ts;
-	u64 at; /* next byte in the program's memory */
-	u64 hash;
-	u32 len;  /* kept */
-	u32 have; /* bytes in the chunk */
-	u32 flags;
-	u32 done;
 };
 
-static long take_byte(u32 i, struct reading *r)
+static long take_byte(u32 i, struct reader *ctx)
 {
+	struct thread_state *ts = ctx->ts;
+	struct reading *r = &ts->reading;
+	u32 len = r->len;
 	u8 c;
 
 	if (i >= r->have)
 		return 1;
-	c = r->ts->chunk[i & 0xff];
+	c = ts->chunk[i & 0xff];
 	if (!c) {
 		r->done = 1;
 		return 1;
 	}
 	r->hash = hash_byte(r->hash, c);
-	if (r->len < PP_LABEL_MAX)
-		r->ts->label[r->len++ & 0xff] = c;
-	else
+	if (len < PP_LABEL_MAX) {
+		ts->label[len & 0xff] = c;
+		r->len = len + 1;
+	} else {
 		r->flags |= PP_LABEL_CUT;
+	}
 	return 0;
 }
 
 /* A fixed length can run into the next, unmapped page: never read across a page's end. */
-static long read_chunk(u32 i, struct reading *r)
+static long read_chunk(u32 i, struct reader *ctx)
 {
+	struct thread_state *ts = ctx->ts;
+	struct reading *r = &ts->reading;
 	u32 n = cfg_page_size - (r->at & (cfg_page_size - 1));
 
 	if (n > CHUNK)
 		n = CHUNK;
-	if (bpf_copy_from_user(r->ts->chunk, n, (void *)r->at)) {
+	if (bpf_copy_from_user(ts->chunk, n, (void *)r->at)) {
 		r->flags |= PP_LABEL_UNREADABLE;
 		r->done = 1;
 		return 1;
 	}
 	r->have = n;
-	bpf_loop(CHUNK, take_byte, r, 0);
+	bpf_loop(CHUNK, take_byte, ctx, 0);
 	r->at += n;
 	return r->done != 0;
 }
 
-static __always_inline void read_label(struct reading *r, struct thread_state *ts, u64 at)
+static __always_inline void read_label(struct thread_state *ts, u64 at)
 {
-	r->ts = ts;
-	r->at = at;
-	r->hash = PP_HASH_INIT;
+	struct reader ctx = {.ts = ts};
+	struct reading *r = &ts->reading;
+
 	if (!at) {
 		r->flags = PP_LABEL_NULL;
 		return;
 	}
-	bpf_loop(LABEL_CHUNKS, read_chunk, r, 0);
+	r->at = at;
+	bpf_loop(LABEL_CHUNKS, read_chunk, &ctx, 0);
 	if (!r->done)
 		r->flags |= PP_LABEL_CUT;
 }
 
 static __always_inline void send_mark(struct mm_state *st, struct mm_struct *mm,
 				      struct task_struct *task, struct thread_state *ts, u16 kind,
-				      u64 token, struct reading *r, const u32 room)
+				      u64 token, const u32 room)
 {
 	const u32 size = sizeof(struct pp_mark) + room;
 	struct pp_mark *m = edge_reserve(st, size);
@@ -84,9 +91,9 @@ static __always_inline void send_mark(struct mm_state *st, struct mm_struct *mm,
 	settle(st);
 	fill_edge(&m->edge, kind, size, st, task, ts);
 	m->token = token;
-	m->label_hash = r->hash;
-	m->label_len = r->len;
-	m->label_flags = r->flags;
+	m->label_hash = ts->reading.hash;
+	m->label_len = ts->reading.len;
+	m->label_flags = ts->reading.flags;
 	m->pad = 0;
 	/* The whole room: what lies behind the label is of an earlier one of this thread. */
 	__builtin_memcpy(m->label, ts->label, room);
@@ -97,7 +104,6 @@ static __noinline int marked(u64 op, u64 label, u64 token)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
-	struct reading r = {};
 	struct thread_state *ts;
 	struct mm_state *st;
 	u16 kind;
@@ -115,14 +121,16 @@ static __noinline int marked(u64 op, u64 label, u64 token)
 		count_loss(PP_LOSS_MARKS, 1);
 		return 0;
 	}
+	__builtin_memset(&ts->reading, 0, sizeof(ts->reading));
+	ts->reading.hash = PP_HASH_INIT;
 	if (kind != PP_END)
-		read_label(&r, ts, label);
+		read_label(ts, label);
 	book_solo(st, ts);
 	ts->marks = 1;
-	if (r.len <= PP_LABEL_SMALL)
-		send_mark(st, mm, task, ts, kind, token, &r, PP_LABEL_SMALL);
+	if (ts->reading.len <= PP_LABEL_SMALL)
+		send_mark(st, mm, task, ts, kind, token, PP_LABEL_SMALL);
 	else
-		send_mark(st, mm, task, ts, kind, token, &r, PP_LABEL_MAX + 1);
+		send_mark(st, mm, task, ts, kind, token, PP_LABEL_MAX + 1);
 	return 0;
 }
 

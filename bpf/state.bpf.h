@@ -62,13 +62,24 @@ struct mm_state {
 	u64 faults, next_fault;	      /* --where: seen; the number that is sampled next */
 };
 
+/* A label that is being read. */
+struct reading {
+	u64 at; /* next byte in the program's memory */
+	u64 hash;
+	u32 len;   /* kept */
+	u32 have;  /* bytes in the chunk */
+	u32 flags; /* PP_LABEL_* */
+	u32 done;
+};
+
 /* Of a thread; lives and dies with its task. */
 struct thread_state {
 	u64 mm_id; /* the counters below are for this mm */
 	u64 grew, shrank;
 	u64 min_base, maj_base; /* the task's fault counters when the mm was first traced */
 	u32 marks;
-	u32 label_len;
+	u32 pad;
+	struct reading reading;
 	char label[PP_LABEL_MAX + 1]; /* read before the window is cut: reading may sleep */
 	char chunk[PP_LABEL_MAX + 1]; /* the rest of a long label passes through here */
 };
