@@ -49,6 +49,8 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->charge_max = st->limiter_max = 0;
 	st->grew = st->shrank = st->ext_grew = st->ext_shrank = 0;
 	st->solo_grew = st->solo_shrank = 0;
+	st->settled_early = 0;
+	st->settling = 0;
 	st->last_sample = 0;
 	st->usage_addr = st->limiter_addr = 0;
 	st->faults = 0;

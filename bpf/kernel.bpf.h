@@ -118,9 +118,14 @@ struct mm_struct___atomic { /* before 6.2 */
 	} rss_stat;
 };
 
+struct vm_userfaultfd_ctx {
+	void *ctx; /* with CONFIG_USERFAULTFD */
+};
+
 struct vm_area_struct {
 	unsigned long vm_start, vm_end;
 	struct file *vm_file;
+	struct vm_userfaultfd_ctx vm_userfaultfd_ctx;
 };
 
 struct page_counter {
@@ -190,10 +195,6 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
-};
-
-struct bpf_prog_aux {
-	void *priv_stack_ptr; /* since 6.13 */
 };
 
 struct bpf_array {

@@ -59,16 +59,20 @@ static inline pp_u64 rss_of(const pp_s64 value[PP_NMEMBERS])
  * itself. At 0, either the local part came back to 0, or it was folded: then the shared count has
  * moved by what we have not accounted yet (`unseen`). Other CPUs may have folded into the count an
  * instant ago as well, their event still to come: single pages fold at exactly batch, so a
- * multiple of it is one page of ours and the rest of theirs.
+ * multiple of it is one page of ours and the rest of theirs, unless the mm has one thread only
+ * (`alone`): then all of it is ours.
  *
  * *fold: what this event folded into the count (0: nothing), to be accounted as seen.
  */
 static inline pp_s64 event_amount(pp_s64 local, pp_s64 shadow, pp_s64 unseen, pp_s64 batch,
-				  pp_s64 *fold)
+				  int alone, pp_s64 *fold)
 {
 	*fold = 0;
 	if (local != 0 || unseen == 0)
 		return local - shadow;
+	*fold = unseen;
+	if (alone)
+		return unseen - shadow;
 	if (shadow == batch - 1 && unseen > 0 && unseen % batch == 0) {
 		*fold = batch;
 		return 1;
@@ -77,8 +81,23 @@ static inline pp_s64 event_amount(pp_s64 local, pp_s64 shadow, pp_s64 unseen, pp
 		*fold = -batch;
 		return -1;
 	}
-	*fold = unseen;
 	return unseen - shadow;
+}
+
+/*
+ * The pages of an event's amount that its own thread moved. A settling takes a CPU's local part
+ * back to 0 a moment before it accounts the shared count that the part was folded into: an event
+ * between the two finds no shadow, nothing local, and one or more whole batches. Single pages fold
+ * so, and one of them is its own; the rest is of the settling, which has claimed its negative.
+ */
+static inline pp_s64 own_amount(pp_s64 amount, pp_s64 local, pp_s64 shadow, pp_s64 batch,
+				int settling)
+{
+	pp_u64 size = amount < 0 ? -amount : amount;
+
+	if (!settling || local != 0 || shadow != 0 || size == 0 || size % (pp_u64)batch != 0)
+		return amount;
+	return amount > 0 ? 1 : -1;
 }
 
 /* A sample is due when the RSS has moved by 1 % or 1 MiB since the last, whichever is larger. */

@@ -44,6 +44,28 @@ static long take_byte(u32 i, struct reader *ctx)
 	return 0;
 }
 
+static long look_for_handler(struct task_struct *task, struct vm_area_struct *vma,
+			     struct reader *ctx)
+{
+	if (!bpf_core_field_exists(vma->vm_userfaultfd_ctx.ctx))
+		return 0;
+	if (vma->vm_userfaultfd_ctx.ctx)
+		ctx->ts->reading.handled = 1;
+	return 0;
+}
+
+/*
+ * Faults of this page are answered by the program itself (userfaultfd), or never: reading would
+ * make its thread wait for what it would not wait for untraced, and hold up our detaching. While
+ * another thread changes the address space this cannot be told; then the page is taken for an
+ * ordinary one.
+ */
+static __always_inline bool has_handler(u64 at, struct reader *ctx)
+{
+	bpf_find_vma(bpf_get_current_task_btf(), at, look_for_handler, ctx, 0);
+	return ctx->ts->reading.handled;
+}
+
 /* A fixed length can run into the next, unmapped page: never read across a page's end. */
 static long read_chunk(u32 i, struct reader *ctx)
 {
@@ -53,7 +75,9 @@ static long read_chunk(u32 i, struct reader *ctx)
 
 	if (n > CHUNK)
 		n = CHUNK;
-	if (bpf_copy_from_user(ts->chunk, n, (void *)r->at)) {
+	/* Mostly resident; else it is faulted in. */
+	if (bpf_probe_read_user(ts->chunk, n, (void *)r->at) &&
+	    (has_handler(r->at, ctx) || bpf_copy_from_user(ts->chunk, n, (void *)r->at))) {
 		r->flags |= PP_LABEL_UNREADABLE;
 		r->done = 1;
 		return 1;
@@ -134,51 +158,31 @@ static __noinline int marked(u64 op, u64 label, u64 token)
 	return 0;
 }
 
-u32 in_marker[MAX_CPUS]; /* programs on this CPU that have begun and not ended */
-
-/* Of a traced mm only: uprobes fire for every process that has the file. */
-static __always_inline void lost_mark(void)
-{
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-	struct mm_state *st = mm ? state_of(mm) : NULL;
-
-	if (!st)
-		return;
-	__sync_fetch_and_add(&st->lost, 1);
-	count_loss(PP_LOSS_EDGES, 1);
-}
-
 /*
- * Kernels since 6.13 give a program with a large stack one stack per CPU, also a sleepable uprobe,
- * of which a second one may begin on the CPU while the first sleeps or is preempted: it would
- * write over the first one's pointers, and the kernel would die of it (seen on 7.3). So there is
- * one at a time on each CPU; a mark that comes in between is lost, and counted. This function's own
- * stack is too small to be moved.
+ * Kernels since 6.13 give a program with 64 bytes of stack or more one stack per CPU, also a
+ * sleepable uprobe, of which a second one may begin on the CPU while the first sleeps or is
+ * preempted: it would write over the first one's pointers, and the kernel would die of it (seen on
+ * 7.3). They do not where a program has a tail call, and look for one before they leave out what is
+ * never reached: so here is one, for the verifier only, and the stack is the thread's own.
  */
-static __always_inline int one_at_a_time(u64 op, u64 label, u64 token)
+static __always_inline void keep_own_stack(void *ctx)
 {
-	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
-
-	if (!bpf_core_field_exists(struct bpf_prog_aux, priv_stack_ptr))
-		return marked(op, label, token);
-	if (__sync_fetch_and_add(&in_marker[cpu], 1) == 0)
-		marked(op, label, token);
-	else
-		lost_mark();
-	__sync_fetch_and_add(&in_marker[cpu], -1);
-	return 0;
+	if (cfg_never)
+		bpf_tail_call(ctx, NULL, 0);
 }
 
 /* Our own marker: any of its three sites; nothing has been changed since the call. */
 SEC("uprobe.s")
 int BPF_KPROBE(on_marker, u64 op, u64 label, u64 token)
 {
-	return one_at_a_time(op, label, token);
+	keep_own_stack(ctx);
+	return marked(op, label, token);
 }
 
 /* A program's own log_rss(const char *). */
 SEC("uprobe.s")
 int BPF_KPROBE(on_log_rss, u64 label)
 {
-	return one_at_a_time(0, label, 0);
+	keep_own_stack(ctx);
+	return marked(0, label, 0);
 }

@@ -11,6 +11,7 @@ const volatile u32 cfg_pages_per_mib = 256;
 const volatile u32 cfg_page_size = 4096;
 const volatile u32 cfg_where_every = 64;
 const volatile u32 cfg_follow = 1;
+const volatile u32 cfg_never = 0;
 const volatile u32 cfg_wake_edges = 1 << 20;
 
 struct setup setup;
@@ -19,8 +20,11 @@ u64 percpu_off[MAX_CPUS];
 u64 losses[PP_LOSS_MAX];
 u64 next_mm_id = 1;
 
-/* The change that this event is about, in pages; the counters are brought up to date with it. */
-static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int member)
+/*
+ * The change that this event is about, in pages, and the part of it that is the thread's own; the
+ * counters are brought up to date with it.
+ */
+static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int member, s64 *own)
 {
 	u32 cpu = bpf_get_smp_processor_id(), slot;
 	s64 amount, fold, local, old, unseen = 0;
@@ -29,7 +33,9 @@ static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int 
 	if (!counters_percpu()) {
 		s64 count = atomic_count(st->mm, member & 3);
 
-		return count - (s64)__sync_lock_test_and_set(&st->value[member & 3], count);
+		count -= (s64)__sync_lock_test_and_set(&st->value[member & 3], count);
+		*own = count;
+		return count;
 	}
 	slot = st->slot;
 	sh = shadow_at(slot, cpu);
@@ -39,11 +45,14 @@ static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int 
 	old = __sync_lock_test_and_set(&sh->local[member & 3], (s32)local);
 	if (local == 0)
 		unseen = shared_count(mm, member) - *(volatile s64 *)&st->counted[member & 3];
-	amount = event_amount(local, old, unseen, cfg_batch, &fold);
+	amount = event_amount(local, old, unseen, cfg_batch, mm->mm_users.counter == 1, &fold);
 	if (fold)
 		__sync_fetch_and_add(&st->counted[member & 3], fold);
 	if (amount)
 		__sync_fetch_and_add(&st->value[member & 3], amount);
+	*own = own_amount(amount, local, old, cfg_batch, st->settling);
+	if (*own != amount && member != PP_SWAP)
+		__sync_fetch_and_add(&st->settled_early, amount - *own);
 	return amount;
 }
 
@@ -95,7 +104,7 @@ int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
 	struct mm_state *st = state_of(mm);
 	struct task_struct *task;
 	struct moment now;
-	s64 amount;
+	s64 amount, own = 0;
 
 	if (!st)
 		return 0;
@@ -104,7 +113,7 @@ int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
 		st->ready = 0;
 		return 0;
 	}
-	amount = claim(st, mm, member);
+	amount = claim(st, mm, member, &own);
 	if (!amount)
 		return 0;
 	if (member == PP_SWAP) {
@@ -112,7 +121,7 @@ int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
 		return 0;
 	}
 	task = bpf_get_current_task_btf();
-	book(st, mm, task, amount);
+	book(st, mm, task, own);
 	take_moment(&now, st);
 	if (amount > 0) {
 		u64 of_member = now.members[member & 3];

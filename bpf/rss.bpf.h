@@ -323,11 +323,14 @@ __weak int settle_counters(struct mm_state *st, u64 *grew, u64 *shrank)
 	mm = st->mm;
 	if (!mm)
 		return 0;
+	__sync_fetch_and_add(&st->settling, 1);
 	if (counters_percpu())
 		settle_percpu(st->slot, mm, &s);
 	else if (counters_atomic())
 		settle_atomic(st, mm, s.claimed);
-	amount = s.claimed[PP_FILE] + s.claimed[PP_ANON] + s.claimed[PP_SHMEM];
+	__sync_fetch_and_add(&st->settling, -1);
+	amount = __sync_lock_test_and_set(&st->settled_early, 0);
+	amount += s.claimed[PP_FILE] + s.claimed[PP_ANON] + s.claimed[PP_SHMEM];
 	if (amount > 0)
 		__sync_fetch_and_add(grew, amount);
 	else

@@ -21,6 +21,7 @@ extern const volatile u32 cfg_pages_per_mib; /* of this host's page size */
 extern const volatile u32 cfg_page_size;
 extern const volatile u32 cfg_where_every; /* --where: one fault in so many */
 extern const volatile u32 cfg_follow;
+extern const volatile u32 cfg_never;	  /* 0: what hangs on it is never run */
 extern const volatile u32 cfg_wake_edges; /* bytes waiting on a ring before the reader is woken */
 
 /* Members and moment of a window's maximum; valid for it iff key is the window's word. */
@@ -35,11 +36,11 @@ struct mm_state {
 	u64 mm_id;
 	u64 mmap_base; /* random per exec: tells a reused pointer apart */
 	u32 tgid;
-	u32 users; /* processes that share the mm (vfork, CLONE_VM) */
-	u32 ready; /* 0 while it is being set up, and after its end: events are ignored */
-	u32 lost;  /* edges lost since the last one that went out */
-	u32 slot;  /* where it lies in `states` */
-	u32 pad;
+	u32 users;    /* processes that share the mm (vfork, CLONE_VM) */
+	u32 ready;    /* 0 while it is being set up, and after its end: events are ignored */
+	u32 lost;     /* edges lost since the last one that went out */
+	u32 slot;     /* where it lies in `states` */
+	u32 settling; /* settlings that are under way */
 
 	s64 value[PP_NMEMBERS];	  /* pages, exact up to changes whose event is still to come */
 	s64 counted[PP_NMEMBERS]; /* the part of them that is in the shared counts */
@@ -56,6 +57,7 @@ struct mm_state {
 	 * without atomics and without a look at its own state, until an edge or a second thread.
 	 */
 	u64 solo_grew, solo_shrank;
+	s64 settled_early;	      /* pages that events have seen for a settling under way */
 	u64 peak;		      /* over all windows that were sent */
 	u64 last_sample;	      /* RSS at the last sample */
 	u64 usage_addr, limiter_addr; /* of the page counters, refreshed at each edge */
@@ -70,6 +72,8 @@ struct reading {
 	u32 have;  /* bytes in the chunk */
 	u32 flags; /* PP_LABEL_* */
 	u32 done;
+	u32 handled; /* its page has a handler for faults */
+	u32 pad;
 };
 
 /* Of a thread; lives and dies with its task. */

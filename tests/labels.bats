@@ -56,3 +56,10 @@ check_labels() {
 	[ ! -s "$ERR" ] && [ "$(grep -c '^truth' "$OUT")" -eq 3 ]
 	[ -z "$(ls -A "$T/empty" "$T/home" | grep -v : | grep .)" ]
 }
+
+@test "a label on a page whose faults nobody answers: said to be unreadable, and nobody waits" {
+	peak_run -- "$W/unresolved"
+	grep -q '^ms=' "$OUT"
+	q 'labels == ["before", "(unreadable)", "after", "(after)"]' \
+		'proc()["phases"][1]["label_state"] == "unreadable"' 'proc()["exit"]["status"] == 0'
+}
