@@ -31,12 +31,12 @@ static __always_inline struct thread_state *thread_adopt(struct task_struct *tas
 	return ts;
 }
 
-static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u32 slot, u32 tgid)
+static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u32 slot, u32 pid)
 {
 	st->mm = (u64)mm;
 	st->mm_id = __sync_fetch_and_add(&next_mm_id, 1);
 	st->mmap_base = mm->mmap_base;
-	st->tgid = tgid;
+	st->pid = pid;
 	st->users = 1;
 	st->slot = slot;
 	st->lost = 0;
@@ -70,10 +70,10 @@ static long clear_shadow(u32 cpu, u32 *slot)
 }
 
 /*
- * Takes an mm in; its state, or NULL: table full (counted) or already in it. The caller sends the
- * base edge.
+ * Takes the mm of process pid (in the tracer's namespace) in; its state, or NULL: table full
+ * (counted) or already in it. The caller sends the base edge.
  */
-static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 tgid)
+static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 pid)
 {
 	u64 key = (u64)mm;
 	struct mm_state *st;
@@ -92,7 +92,7 @@ static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 tgid)
 		count_loss(PP_LOSS_MMS, 1);
 		return NULL;
 	}
-	mm_init(st, mm, slot, tgid);
+	mm_init(st, mm, slot, pid);
 	if (counters_percpu())
 		bpf_loop(cfg_cpus, clear_shadow, &slot, 0);
 	settle(st);
@@ -121,20 +121,6 @@ static __always_inline void mm_release(struct mm_state *st)
 	bpf_map_push_elem(&free_slots, &slot, 0);
 }
 
-/* The pid of a task in its own namespace. */
-static __always_inline u32 ns_pid_of(struct task_struct *task)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	u32 level = BPF_CORE_READ(pid, level);
-	u64 at = (u64)pid + bpf_core_field_offset(struct pid, numbers) +
-		 (u64)level * bpf_core_type_size(struct upid) +
-		 bpf_core_field_offset(struct upid, nr);
-	int nr = 0;
-
-	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)at);
-	return nr;
-}
-
 /* task: the leader. mm's counters have been settled. */
 static __always_inline void send_base(struct mm_state *st, struct task_struct *task,
 				      struct mm_struct *mm, u32 reason, u64 parent_mm_id)
@@ -146,11 +132,11 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 		return;
 	fill_edge(&b->edge, PP_BASE, sizeof(*b), st, task, NULL);
 	b->edge.minflt = b->edge.majflt = 0;
-	b->edge.hdr.pid = b->edge.hdr.tid = task->tgid;
+	b->edge.hdr.tid = b->edge.hdr.pid;
 	b->parent_mm_id = parent_mm_id;
 	b->start_ns = task->start_time;
 	b->start_boot_ns = task->start_boottime;
-	b->ppid = BPF_CORE_READ(task, real_parent, tgid);
+	b->ppid = parent_here(task);
 	b->ns_pid = ns_pid_of(task);
 	b->reason = reason;
 	b->threads = BPF_CORE_READ(task, signal, nr_threads);

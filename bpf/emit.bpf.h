@@ -9,6 +9,7 @@
 #define PEAKPHASE_EMIT_BPF_H
 
 #include "charge.bpf.h"
+#include "pid.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -58,8 +59,8 @@ static __always_inline void fill_header(struct pp_hdr *h, u16 kind, u32 size,
 	h->size = size;
 	h->time_ns = bpf_ktime_get_ns();
 	h->mm_id = st->mm_id;
-	h->pid = task->tgid;
-	h->tid = task->pid;
+	h->pid = pid_here(task);
+	h->tid = tid_here(task);
 }
 
 /* What is pending of the current thread; edges carry it. */
@@ -212,7 +213,7 @@ static __always_inline void emit_sample(struct mm_state *st, struct task_struct 
 		return;
 	}
 	fill_header(&s->hdr, PP_SAMPLE, sizeof(*s), st, task);
-	s->hdr.pid = st->tgid;
+	s->hdr.pid = st->pid;
 	s->seq = word_seq(st->word);
 	for (int m = 0; m < PP_NMEMBERS; m++)
 		s->now[m] = now->members[m];

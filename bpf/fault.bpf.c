@@ -59,7 +59,7 @@ static __always_inline int faulted(u64 addr)
 	}
 	__builtin_memset(w.rec, 0, sizeof(*w.rec));
 	fill_header(&w.rec->hdr, PP_FAULT, sizeof(*w.rec), st, task);
-	w.rec->hdr.pid = st->tgid;
+	w.rec->hdr.pid = st->pid;
 	w.rec->seq = word_seq(st->word);
 	w.rec->addr = addr;
 	w.brk = mm->brk;

@@ -148,8 +148,11 @@ struct css_set {
 
 enum cgroup_subsys_id { memory_cgrp_id = 4 };
 
+struct pid_namespace;
+
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 };
 
 struct pid {

@@ -52,7 +52,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	}
 	/* Its counters were filled before this, in the parent's context: the base has them. */
-	st = mm_adopt(mm, ctgid);
+	st = mm_adopt(mm, pid_here(child));
 	if (!st)
 		return 0;
 	cp = (struct proc_state){.mm_id = st->mm_id, .slot = st->slot};
@@ -88,7 +88,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 			send_exit(st, task, PP_EXEC, 0);
 		leave_mm(st);
 	}
-	st = mm_adopt(mm, tgid);
+	st = mm_adopt(mm, pid_here(task));
 	if (!st) {
 		bpf_map_delete_elem(&procs, &tgid);
 		return 0;
@@ -147,6 +147,20 @@ int BPF_PROG(on_exit, struct task_struct *task)
 }
 
 /*
+ * In a pid namespace of its own the tracer knows processes by other numbers than the kernel:
+ * userspace reads this iterator for one of them.
+ */
+SEC("iter/task")
+int find_process(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		setup.found = task->tgid;
+	return 0;
+}
+
+/*
  * Attach: userspace put the pids into `procs` with NO_SLOT and reads this iterator once. Threads
  * come one by one, leaders before their threads.
  */
@@ -169,7 +183,7 @@ int adopt_running(struct bpf_iter__task *ctx)
 	if (!mm)
 		return 0;
 	if (p->slot == NO_SLOT) {
-		st = mm_adopt(mm, tgid);
+		st = mm_adopt(mm, pid_here(task));
 		if (!st)
 			return 0;
 		p->mm_id = st->mm_id;
@@ -259,12 +273,17 @@ static long free_slot(u32 slot, void *unused)
 SEC("raw_tp")
 int set_up(void *ctx)
 {
+	struct pid *pid;
 	u64 base;
 
 	setup.counters = counters_percpu()   ? COUNTERS_PERCPU
 			 : counters_atomic() ? COUNTERS_ATOMIC
 					     : COUNTERS_UNKNOWN;
 	setup.charge = charge_known();
+	/* Runs in the tracer's own context. */
+	pid = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid);
+	setup.pid_level = BPF_CORE_READ(pid, level);
+	setup.pid_ns = ns_of(upid_at(pid, setup.pid_level));
 	base = read_u64(number_of(&percpu_probe) + bpf_core_field_offset(struct bpf_array, pptrs));
 	if (base)
 		bpf_loop(cfg_cpus, find_offset, &base, 0);

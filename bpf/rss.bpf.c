@@ -12,6 +12,7 @@ const volatile u32 cfg_page_size = 4096;
 const volatile u32 cfg_where_every = 64;
 const volatile u32 cfg_follow = 1;
 const volatile u32 cfg_never = 0;
+const volatile u32 cfg_nested = 0;
 const volatile u32 cfg_wake_edges = 1 << 20;
 
 struct setup setup;

@@ -15,7 +15,7 @@ typedef int64_t s64;
 #define BUCKETS 16384 /* a power of two */
 #define NO_SLOT (~0u)
 
-/* A process that is followed: by tgid. */
+/* A process that is followed: by the kernel's own tgid, that of the first pid namespace. */
 struct proc_state {
 	u64 mm_id;
 	u32 slot;   /* NO_SLOT: its command has not been exec'ed yet, or it is to be adopted */
@@ -36,6 +36,9 @@ struct setup {
 	u32 charge;   /* 1: the memory controller can be read */
 	u32 offsets;  /* CPUs whose percpu area was found */
 	u32 slots;    /* put into the queue of free ones */
+	u64 pid_ns; /* the tracer's own pid namespace (address), and how deep it is; 0: the first */
+	u32 pid_level;
+	u32 found; /* by find_process: the kernel's tgid, 0: none */
 };
 
 #endif

@@ -22,6 +22,7 @@ extern const volatile u32 cfg_page_size;
 extern const volatile u32 cfg_where_every; /* --where: one fault in so many */
 extern const volatile u32 cfg_follow;
 extern const volatile u32 cfg_never;	  /* 0: what hangs on it is never run */
+extern const volatile u32 cfg_nested;	  /* the tracer's pid namespace is not the first one */
 extern const volatile u32 cfg_wake_edges; /* bytes waiting on a ring before the reader is woken */
 
 /* Members and moment of a window's maximum; valid for it iff key is the window's word. */
@@ -35,12 +36,12 @@ struct mm_state {
 	u64 mm; /* the pointer; 0: slot is free */
 	u64 mm_id;
 	u64 mmap_base; /* random per exec: tells a reused pointer apart */
-	u32 tgid;
-	u32 users;    /* processes that share the mm (vfork, CLONE_VM) */
-	u32 ready;    /* 0 while it is being set up, and after its end: events are ignored */
-	u32 lost;     /* edges lost since the last one that went out */
-	u32 slot;     /* where it lies in `states` */
-	u32 settling; /* settlings that are under way */
+	u32 pid;       /* of its process, in the tracer's pid namespace */
+	u32 users;     /* processes that share the mm (vfork, CLONE_VM) */
+	u32 ready;     /* 0 while it is being set up, and after its end: events are ignored */
+	u32 lost;      /* edges lost since the last one that went out */
+	u32 slot;      /* where it lies in `states` */
+	u32 settling;  /* settlings that are under way */
 
 	s64 value[PP_NMEMBERS];	  /* pages, exact up to changes whose event is still to come */
 	s64 counted[PP_NMEMBERS]; /* the part of them that is in the shared counts */

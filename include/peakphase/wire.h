@@ -70,7 +70,7 @@ struct pp_hdr {
 	pp_u32 size;	/* of the whole record, this header included */
 	pp_u64 time_ns; /* CLOCK_MONOTONIC */
 	pp_u64 mm_id;	/* never reused while the tracer lives, unlike mm pointers and pids */
-	pp_u32 pid;	/* thread group, initial pid namespace */
+	pp_u32 pid;	/* thread group; both in the tracer's pid namespace */
 	pp_u32 tid;
 };
 
@@ -111,8 +111,8 @@ struct pp_base {
 	pp_u64 parent_mm_id;  /* 0: parent not traced */
 	pp_u64 start_ns;      /* start of the process, CLOCK_MONOTONIC */
 	pp_u64 start_boot_ns; /* the same in CLOCK_BOOTTIME: with the pid, the identity */
-	pp_u32 ppid;	      /* initial pid namespace */
-	pp_u32 ns_pid;	      /* in the process's own pid namespace */
+	pp_u32 ppid;	      /* in the tracer's pid namespace; 0: outside of it */
+	pp_u32 ns_pid;	      /* in the process's own pid namespace, the innermost */
 	pp_u32 reason;	      /* enum pp_reason */
 	pp_u32 threads;	      /* number of threads at the base */
 	pp_u32 args_len;      /* bytes used of args */

@@ -106,6 +106,8 @@ static int adopt(struct trace *t, const struct trace_options *opt)
 	for (unsigned int i = 0; i < opt->npids && !err; i++) {
 		find_in_process("/proc", opt->pid[i], probe, s);
 		err = session_watch(s, opt->pid[i]);
+		if (err == -ESRCH)
+			err = 0; /* gone since it was looked at: the others count */
 	}
 	err = err ? err : session_adopt(s);
 	if (err) {

@@ -428,8 +428,7 @@ int trace_end(struct trace **tp, int status)
 	say_answer(t);
 	say_losses(&end);
 	if (!t->seen)
-		say_warning(
-		    "no process was traced: inside a pid namespace (a container) run peakphase on the host");
+		say_warning("no process was traced");
 	if (t->store) {
 		int store_err = close_recording(t, &end);
 

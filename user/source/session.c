@@ -15,7 +15,9 @@
 #include "shared.h"
 #include "peakphase.skel.h"
 #include "source/probe.h"
+#include "source/session_iter.h"
 #include "source/session_load.h"
+#include "source/session_pid.h"
 
 struct session {
 	struct session_options opt;
@@ -279,8 +281,11 @@ const struct session_facts *session_facts(const struct session *s)
 int session_watch(struct session *s, pid_t pid)
 {
 	struct proc_state v = {.slot = NO_SLOT};
-	uint32_t key = (uint32_t)pid;
+	uint32_t key;
+	int err = session_pid_global(s->skel, pid, &key);
 
+	if (err)
+		return err;
 	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.procs), &key, &v, BPF_ANY))
 		return -errno;
 	return 0;
@@ -289,37 +294,14 @@ int session_watch(struct session *s, pid_t pid)
 int session_follows(struct session *s, pid_t pid)
 {
 	struct proc_state v;
-	uint32_t key = (uint32_t)pid;
+	uint32_t key;
+	int err = session_pid_global(s->skel, pid, &key);
 
+	if (err)
+		return err == -ESRCH ? 0 : err;
 	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.procs), &key, &v))
 		return errno == ENOENT ? 0 : -errno;
 	return v.slot != NO_SLOT;
-}
-
-/* Reads an iterator to its end once: its program runs for every task. */
-static int run_iterator(struct bpf_program *prog)
-{
-	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
-	char buf[64];
-	int fd, err = 0;
-
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	if (fd < 0) {
-		err = -errno;
-	} else {
-		ssize_t n;
-
-		do {
-			n = read(fd, buf, sizeof(buf));
-		} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
-		if (n < 0)
-			err = -errno;
-		close(fd);
-	}
-	bpf_link__destroy(link);
-	return err;
 }
 
 int session_probe(struct session *s, const char *path)
@@ -334,12 +316,12 @@ unsigned int session_probes(const struct session *s)
 
 int session_adopt(struct session *s)
 {
-	return run_iterator(s->skel->progs.adopt_running);
+	return session_iter(s->skel->progs.adopt_running, 0);
 }
 
 int session_detach(struct session *s)
 {
-	return run_iterator(s->skel->progs.detach_running);
+	return session_iter(s->skel->progs.detach_running, 0);
 }
 
 void session_losses(const struct session *s, uint64_t lost[PP_LOSS_MAX], uint64_t *missed)

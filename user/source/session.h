@@ -48,7 +48,10 @@ void session_close(struct session **s);
 
 const struct session_facts *session_facts(const struct session *s);
 
-/* Follow pid (initial namespace) from its next exec, or, with session_adopt(), from now. */
+/*
+ * Follow pid from its next exec, or, with session_adopt(), from now. Pids here and in events are
+ * those of the tracer's own pid namespace. -ESRCH: no such process.
+ */
 int session_watch(struct session *s, pid_t pid);
 /* Takes in all watched processes that have not been exec'ed yet, as they are. */
 int session_adopt(struct session *s);

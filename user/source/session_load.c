@@ -12,6 +12,7 @@
 #include "lib/say.h"
 #include "shared.h"
 #include "peakphase.skel.h"
+#include "source/session_pid.h"
 
 #define DEFAULT_MMS 4096u
 /* 90,000 marks: as many as a flat-out loop makes in the time that a busy machine may keep us
@@ -76,7 +77,7 @@ static int set_sizes(struct peakphase *skel, const struct session_options *opt,
 }
 
 static void set_constants(struct peakphase *skel, const struct session_options *opt,
-			  const struct session_facts *facts)
+			  const struct session_facts *facts, bool nested)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t batch = online > 16 ? 2 * (uint32_t)online : 32;
@@ -88,6 +89,8 @@ static void set_constants(struct peakphase *skel, const struct session_options *
 	    (1u << 20) / facts->page_size ? (1u << 20) / facts->page_size : 1;
 	skel->rodata->cfg_follow = !opt->no_follow;
 	skel->rodata->cfg_where_every = opt->where_every ? opt->where_every : 1;
+	skel->rodata->cfg_nested = nested;
+	bpf_program__set_autoload(skel->progs.find_process, nested);
 	bpf_program__set_autoload(skel->progs.on_fault_user, opt->where_every != 0);
 	bpf_program__set_autoload(skel->progs.on_fault_kernel, opt->where_every != 0);
 }
@@ -147,10 +150,14 @@ int session_load(const struct session_options *opt, enum probe_way way, struct p
 {
 	int cpus = libbpf_num_possible_cpus(), err;
 	struct peakphase *skel;
+	bool nested;
 
 	libbpf_set_print(print_libbpf);
 	if (cpus <= 0)
 		return cpus ? cpus : -EINVAL;
+	err = session_pid_nested("/proc", &nested);
+	if (err)
+		return err;
 	facts->cpus = (uint32_t)cpus;
 	facts->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	skel = peakphase__open();
@@ -159,7 +166,7 @@ int session_load(const struct session_options *opt, enum probe_way way, struct p
 		say_load_error(err);
 		return err;
 	}
-	set_constants(skel, opt, facts);
+	set_constants(skel, opt, facts, nested);
 	if (way == PROBE_MULTI) {
 		bpf_program__set_expected_attach_type(skel->progs.on_marker,
 						      PROBE_MULTI_ATTACH_TYPE);
