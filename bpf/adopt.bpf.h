@@ -40,6 +40,7 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->users = 1;
 	st->slot = slot;
 	st->lost = 0;
+	st->end_kind = st->end_code = st->detached = 0;
 	for (int m = 0; m < PP_NMEMBERS; m++) {
 		st->value[m] = st->counted[m] = 0;
 		st->member_max[m] = 0;
@@ -121,7 +122,7 @@ static __always_inline void mm_release(struct mm_state *st)
 	bpf_map_push_elem(&free_slots, &slot, 0);
 }
 
-/* task: the leader. mm's counters have been settled. */
+/* task: the leader, or a thread that outlived it. mm's counters have been settled. */
 static __always_inline void send_base(struct mm_state *st, struct task_struct *task,
 				      struct mm_struct *mm, u32 reason, u64 parent_mm_id)
 {
@@ -134,10 +135,10 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 	b->edge.minflt = b->edge.majflt = 0;
 	b->edge.hdr.tid = b->edge.hdr.pid;
 	b->parent_mm_id = parent_mm_id;
-	b->start_ns = task->start_time;
-	b->start_boot_ns = task->start_boottime;
+	b->start_ns = BPF_CORE_READ(task, group_leader, start_time);
+	b->start_boot_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	b->ppid = parent_here(task);
-	b->ns_pid = ns_pid_of(task);
+	b->ns_pid = ns_pid_of(BPF_CORE_READ(task, group_leader));
 	b->reason = reason;
 	b->threads = BPF_CORE_READ(task, signal, nr_threads);
 	b->pad = 0;
@@ -155,16 +156,18 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 	edge_submit(b, true);
 }
 
-static __always_inline void send_exit(struct mm_state *st, struct task_struct *task, u16 kind,
-				      u32 code)
+/* By the last that used the mm; with its own counters, but with the pid and the end of the owner.
+ */
+static __always_inline void send_exit(struct mm_state *st, struct task_struct *task)
 {
 	struct thread_state *ts = book_current(st);
 	struct pp_exit *x = edge_reserve(st, sizeof(*x));
 
 	if (!x)
 		return;
-	fill_edge(&x->edge, kind, sizeof(*x), st, task, ts);
-	x->exit_code = code;
+	fill_edge(&x->edge, st->end_kind == PP_EXEC ? PP_EXEC : PP_EXIT, sizeof(*x), st, task, ts);
+	x->edge.hdr.pid = st->pid;
+	x->exit_code = st->end_code;
 	x->pad = 0;
 	edge_submit(x, true);
 }

@@ -20,13 +20,34 @@ static __always_inline struct mm_state *state_of_proc(const struct proc_state *p
 	return st;
 }
 
+/* A thread begins to run on an mm that is traced already. */
+static __always_inline void join(struct mm_state *st, struct task_struct *task)
+{
+	struct thread_state *ts = thread_adopt(task, st->mm_id);
+
+	settle(st);
+	send_thread(st, task, PP_THREAD, ts);
+}
+
+/*
+ * One more process on an mm (vfork, CLONE_VM): to the mm, its threads are threads like others. Also
+ * where fork is not followed: what it does there is the mm's story, until it execs.
+ */
+static __always_inline void share_mm(struct mm_state *st, struct task_struct *task, u32 tgid)
+{
+	struct proc_state p = {.mm_id = st->mm_id, .slot = st->slot, .shares = 1};
+
+	if (!bpf_map_update_elem(&procs, &tgid, &p, BPF_ANY))
+		__sync_fetch_and_add(&st->users, 1);
+	join(st, task);
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct proc_state *pp, cp = {};
 	struct mm_struct *mm = child->mm;
 	struct mm_state *st, *pst;
-	struct thread_state *ts;
 	u32 tgid = parent->tgid, ctgid = child->tgid;
 
 	pp = bpf_map_lookup_elem(&procs, &tgid);
@@ -37,20 +58,15 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	book_current(pst);
 	if (ctgid == tgid) {
-		ts = thread_adopt(child, pst->mm_id);
-		settle(pst);
-		send_thread(pst, child, PP_THREAD, ts);
+		join(pst, child);
+		return 0;
+	}
+	if ((u64)mm == pst->mm) {
+		share_mm(pst, child, ctgid);
 		return 0;
 	}
 	if (!cfg_follow)
 		return 0;
-	if ((u64)mm == pst->mm) {
-		cp = (struct proc_state){.mm_id = pst->mm_id, .slot = pp->slot, .shares = 1};
-		if (!bpf_map_update_elem(&procs, &ctgid, &cp, BPF_ANY))
-			__sync_fetch_and_add(&pst->users, 1);
-		thread_adopt(child, pst->mm_id);
-		return 0;
-	}
 	/* Its counters were filled before this, in the parent's context: the base has them. */
 	st = mm_adopt(mm, pid_here(child));
 	if (!st)
@@ -62,11 +78,24 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* One user of an mm less; the last one lets it go. */
-static __always_inline void leave_mm(struct mm_state *st)
+/*
+ * A process leaves its mm. The story of the mm ends with its last user, as the process ended that
+ * it belongs to: a vfork child that outlives its parent, and what it still does to the mm, is told.
+ */
+static __always_inline void leave_mm(struct mm_state *st, struct task_struct *task, bool shares,
+				     u16 kind, u32 code)
 {
-	if (__sync_fetch_and_add(&st->users, -1) <= 1)
-		mm_release(st);
+	if (!shares) {
+		st->end_code = code;
+		st->end_kind = kind;
+	}
+	/* Before it lets go: afterwards the slot may be another mm's. */
+	if (st->users > 1)
+		send_thread(st, task, PP_THREAD_EXIT, book_current(st));
+	if (__sync_fetch_and_add(&st->users, -1) > 1)
+		return;
+	send_exit(st, task);
+	mm_release(st);
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -75,20 +104,20 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	u32 tgid = task->tgid;
 	struct proc_state *p = bpf_map_lookup_elem(&procs, &tgid);
 	struct mm_struct *mm = task->mm;
+	struct mm_state *st = NULL;
 	u64 parent_mm_id = 0;
-	struct mm_state *st;
+	bool follow;
 
 	if (!p || !mm)
 		return 0;
+	follow = cfg_follow || !p->shares;
 	/* The old mm is gone, torn down before this tracepoint; its state froze at that. */
 	st = state_of_proc(p);
 	if (st) {
 		parent_mm_id = st->mm_id;
-		if (!p->shares)
-			send_exit(st, task, PP_EXEC, 0);
-		leave_mm(st);
+		leave_mm(st, task, p->shares, PP_EXEC, 0);
 	}
-	st = mm_adopt(mm, pid_here(task));
+	st = follow ? mm_adopt(mm, pid_here(task)) : NULL;
 	if (!st) {
 		bpf_map_delete_elem(&procs, &tgid);
 		return 0;
@@ -109,14 +138,6 @@ static __always_inline u32 exit_code_of(struct task_struct *task)
 	return BPF_CORE_READ(task, group_leader, exit_code);
 }
 
-/* The last thread of a process is gone. */
-static __always_inline void ended(struct mm_state *st, struct task_struct *task, bool shares)
-{
-	if (!shares)
-		send_exit(st, task, PP_EXIT, exit_code_of(task));
-	leave_mm(st);
-}
-
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
@@ -134,7 +155,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		if (mm && (u64)mm == st->mm && st->ready)
 			settle(st);
 		if (last) {
-			ended(st, task, p->shares);
+			leave_mm(st, task, p->shares, PP_EXIT, exit_code_of(task));
 		} else {
 			ts = book_current(st);
 			if (ts && ts->marks && ts->mm_id == st->mm_id)
@@ -144,6 +165,37 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (last)
 		bpf_map_delete_elem(&procs, &tgid);
 	return 0;
+}
+
+/* What a task of an iteration belongs to, if it is followed. */
+static __always_inline struct proc_state *proc_of(struct task_struct *task)
+{
+	u32 tgid;
+
+	if (!task)
+		return NULL;
+	tgid = task->tgid;
+	return bpf_map_lookup_elem(&procs, &tgid);
+}
+
+/* The first thread that is met of a process: as a rule its leader, if that has not ended. */
+static __always_inline void adopt_process(struct proc_state *p, struct task_struct *task,
+					  struct mm_struct *mm)
+{
+	struct mm_state *st = state_of(mm);
+	u32 tgid = task->tgid;
+
+	if (st) {
+		share_mm(st, task, tgid);
+		return;
+	}
+	st = mm_adopt(mm, pid_here(task));
+	if (!st)
+		return;
+	p->mm_id = st->mm_id;
+	p->slot = st->slot;
+	thread_adopt(task, st->mm_id);
+	send_base(st, task, mm, PP_BY_ATTACH, 0);
 }
 
 /*
@@ -168,60 +220,50 @@ SEC("iter/task")
 int adopt_running(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct proc_state *p = proc_of(task);
+	struct thread_state *ts;
 	struct mm_struct *mm;
-	struct proc_state *p;
 	struct mm_state *st;
-	u32 tgid;
 
-	if (!task)
-		return 0;
-	tgid = task->tgid;
-	p = bpf_map_lookup_elem(&procs, &tgid);
 	if (!p)
 		return 0;
 	mm = task->mm;
 	if (!mm)
 		return 0;
 	if (p->slot == NO_SLOT) {
-		st = mm_adopt(mm, pid_here(task));
-		if (!st)
-			return 0;
-		p->mm_id = st->mm_id;
-		p->slot = st->slot;
-		thread_adopt(task, st->mm_id);
-		send_base(st, task, mm, PP_BY_ATTACH, 0);
+		adopt_process(p, task, mm);
 		return 0;
 	}
-	if (task->pid != task->tgid)
+	ts = bpf_task_storage_get(&threads, task, 0, 0);
+	if (ts && ts->mm_id == p->mm_id)
+		return 0; /* by fork, or by an earlier reading */
+	st = p->shares ? state_of_proc(p) : NULL;
+	if (st)
+		join(st, task); /* its mm may have been traced for long */
+	else
 		thread_adopt(task, p->mm_id);
 	return 0;
 }
 
 /*
- * The tracing ends: a last edge of every process that goes on. Its window would else end nowhere,
- * and what it holds be lost.
+ * The tracing ends: a last edge of every mm that goes on. Its window would else end nowhere, and
+ * what it holds be lost.
  */
 SEC("iter/task")
 int detach_running(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct proc_state *p = proc_of(task);
 	struct thread_state *ts;
-	struct proc_state *p;
 	struct mm_state *st;
 	struct pp_edge *e;
-	u32 tgid;
 
-	if (!task)
-		return 0;
-	tgid = task->tgid;
-	if ((u32)task->pid != tgid)
-		return 0;
-	p = bpf_map_lookup_elem(&procs, &tgid);
-	if (!p || p->shares)
+	if (!p || task->pid != task->tgid)
 		return 0;
 	st = state_of_proc(p);
-	if (!st || !st->ready)
+	if (!st || !st->ready || st->detached)
 		return 0;
+	st->detached = 1;
 	settle(st);
 	e = edge_reserve(st, sizeof(*e));
 	if (!e)
@@ -229,6 +271,7 @@ int detach_running(struct bpf_iter__task *ctx)
 	/* Not in the thread's context: what it has not booked yet stays its own, and is counted. */
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
 	fill_edge(e, PP_DETACH, sizeof(*e), st, task, ts);
+	e->hdr.pid = st->pid;
 	if (ts && ts->mm_id == st->mm_id) {
 		e->thread_grew += st->solo_grew;
 		e->thread_shrank += st->solo_shrank;

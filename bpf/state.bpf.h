@@ -42,6 +42,11 @@ struct mm_state {
 	u32 lost;      /* edges lost since the last one that went out */
 	u32 slot;      /* where it lies in `states` */
 	u32 settling;  /* settlings that are under way */
+	/* How the process left whose mm it is (pid): told when the last user of the mm leaves. */
+	u32 end_kind; /* PP_EXIT, PP_EXEC; 0: it is still there */
+	u32 end_code;
+	u32 detached; /* its last edge has been sent: PP_DETACH */
+	u32 pad;
 
 	s64 value[PP_NMEMBERS];	  /* pages, exact up to changes whose event is still to come */
 	s64 counted[PP_NMEMBERS]; /* the part of them that is in the shared counts */

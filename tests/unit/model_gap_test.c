@@ -12,19 +12,74 @@ static void all_threads_count_in_a_gap(void **state)
 	sim_edge(&r->s, &r->m, PP_THREAD, 50);
 	sim_hog(&r->s, &r->m, PID, 8);
 	sim_hog(&r->s, &r->m, 50, 4);
-	sim_hog(&r->s, &r->m, 0, 2);	 /* not its own doing */
-	sim_mark(&r->s, &r->m, 50, "x"); /* the late thread's: covers its part of (startup) only */
+	sim_hog(&r->s, &r->m, 0, 2); /* not its own doing */
+	sim_begin(&r->s, &r->m, 50, "x", 1);
+	sim_end(&r->s, &r->m, 50, 1);
 	finish(r, 0);
 	p = got_kind(&r->g, PH_STARTUP);
 	assert_int_equal(over_start(p), 14);
 	assert_int_equal(p->grew_bytes, 12 * MIB);
-	/* 50's faults are known at its mark; the main thread has not had an edge by then. */
+	/* 50's faults are known at its begin; the main thread has not had an edge by then. */
 	assert_int_equal(p->faults_minor, 4 * 256);
 	assert_int_equal(got_kind(&r->g, PH_AFTER)->faults_minor, 8 * 256);
 	assert_int_equal(p->tid, PID);
 	assert_int_equal(r->g.covered, 0);
-	assert_int_equal(got_find(&r->g, "x")->start_win, 1);
-	assert_int_equal(got_find(&r->g, "x")->grew_bytes, 4 * MIB);
+}
+
+/* The first checkpoint of a later thread: the gap ends where the thread began. */
+static void a_gap_is_cut_where_a_thread_began(void **state)
+{
+	struct run *r = *state;
+	const struct phase *p, *x;
+
+	r->m.charge = r->m.charge_max = 500 * MIB;
+	sim_hog(&r->s, &r->m, PID, 8);
+	sim_hog(&r->s, &r->m, PID, 30);
+	sim_hog(&r->s, &r->m, PID, -35);
+	sim_edge(&r->s, &r->m, PP_THREAD, 50);
+	sim_edge(&r->s, &r->m, PP_THREAD, 51);
+	sim_hog(&r->s, &r->m, PID, 20);
+	sim_hog(&r->s, &r->m, 50, 40);
+	sim_mark(&r->s, &r->m, 50, "x");
+	sim_hog(&r->s, &r->m, 51, 2);
+	sim_mark(&r->s, &r->m, 51, "y"); /* covers the gap that began with x */
+	finish(r, 0);
+	p = got_kind(&r->g, PH_STARTUP);
+	x = got_find(&r->g, "x");
+	assert_int_equal(p->end_win, x->start_win);
+	assert_int_equal(p->end_ns, x->start_ns);
+	assert_int_equal(p->end_bytes, x->start_bytes);
+	assert_int_equal(over_start(p),
+			 38); /* seen in a window that later ones have topped since */
+	assert_int_equal(p->grew_bytes, 38 * MIB);
+	assert_int_equal(p->shrank_bytes, 35 * MIB);
+	assert_int_equal(phase_kept(p), 3 * MIB);
+	assert_int_equal(p->charge_peak, 500 * MIB);
+	assert_int_equal(over_start(x), 60);
+	assert_int_equal(x->grew_bytes, 40 * MIB);
+	assert_int_equal(got_count(&r->g, PH_STARTUP) + got_count(&r->g, PH_BETWEEN), 1);
+	assert_int_equal(got_find(&r->g, "y")->start_win, 2);
+	assert_int_equal(got_find(&r->g, "y")->grew_bytes, 2 * MIB);
+}
+
+static void the_same_between_marks(void **state)
+{
+	struct run *r = *state;
+	const struct phase *p;
+
+	sim_mark(&r->s, &r->m, PID, "first");
+	sim_hog(&r->s, &r->m, PID, 5);
+	r->s.ns += MS;
+	sim_edge(&r->s, &r->m, PP_THREAD, 50);
+	sim_hog(&r->s, &r->m, 50, 40);
+	sim_mark(&r->s, &r->m, 50, "x");
+	finish(r, 0);
+	p = got_kind(&r->g, PH_BETWEEN);
+	assert_int_equal(p->grew_bytes, 5 * MIB);
+	assert_int_equal(over_start(p), 5);
+	assert_int_equal(p->start_ns, got_find(&r->g, "first")->end_ns);
+	assert_int_equal(p->end_ns, got_find(&r->g, "x")->start_ns);
+	assert_int_equal(got_find(&r->g, "x")->grew_bytes, 40 * MIB);
 }
 
 /* A checkpoint names time that was already handed out as implied: that is taken back. */
@@ -264,12 +319,32 @@ static void many_mappings(void **state)
 	assert_int_equal(where_of(r, got_find(&r->g, "x"))[0].mapping, PP_MAP_UNKNOWN);
 }
 
+/* Faults before and after the thread began, one of them late. */
+static void mappings_of_a_cut_gap(void **state)
+{
+	struct run *r = *state;
+
+	fault(r, PP_MAP_HEAP, "", 1);
+	sim_edge(&r->s, &r->m, PP_THREAD, 50);
+	fault(r, PP_MAP_HEAP, "", 1);
+	fault(r, PP_MAP_ANON, "", 2);
+	sim_mark(&r->s, &r->m, 50, "x");
+	finish(r, 0);
+	assert_int_equal(got_kind(&r->g, PH_STARTUP)->nwhere, 1);
+	assert_int_equal(where_of(r, got_kind(&r->g, PH_STARTUP))[0].hits, 2);
+	assert_int_equal(got_find(&r->g, "x")->nwhere, 1);
+	assert_int_equal(where_of(r, got_find(&r->g, "x"))[0].hits, 1);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, run_set_up, run_tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    T(all_threads_count_in_a_gap),
+	    T(a_gap_is_cut_where_a_thread_began),
+	    T(the_same_between_marks),
+	    T(mappings_of_a_cut_gap),
 	    T(a_checkpoint_covers_what_was_out),
 	    T(covered_in_two_steps),
 	    T(a_checkpoint_across_a_begin),

@@ -4,7 +4,8 @@
  *
  * A gap is open while no span is; it is handed out as (startup), (between) or (after) at the next
  * begin of a span or at the end. A checkpoint names time that has already gone by: a gap that it
- * covers from its beginning is not handed out, and what was handed out within it is taken back.
+ * covers from its beginning is not handed out, and what was handed out within it is taken back. Of
+ * a gap that began before it only that part is handed out.
  */
 #include "model/mm.h"
 
@@ -15,18 +16,24 @@ void gap_begin(struct model *m, struct mm *p)
 	p->gap_open = true;
 }
 
+/* Of the first checkpoint of a thread that begins now. */
+struct gap_cut gap_so_far(const struct mm *p)
+{
+	return (struct gap_cut){p->sum, maxima_since(p, &p->gap)};
+}
+
 /*
  * No time, and nothing in it that the phase before it does not show. The first gap has no phase
  * before it.
  */
-static bool empty(const struct mm *p)
+static bool empty(const struct mm *p, uint64_t until_win, uint64_t until_ns,
+		  const struct maxima *max)
 {
 	const struct point *g = &p->gap;
-	struct stack_key key;
 
-	if (!stack_max(&p->rss, g->win, &key, NULL))
+	if (until_win == g->win)
 		return true;
-	return g->time_ns == p->last_ns && g->win != p->start.win && key.value <= g->bytes;
+	return g->time_ns == until_ns && g->win != p->start.win && max->peak.bytes <= g->bytes;
 }
 
 static enum phase_kind kind_of(const struct mm *p, bool last)
@@ -34,6 +41,14 @@ static enum phase_kind kind_of(const struct mm *p, bool last)
 	if (!p->marked)
 		return PH_STARTUP;
 	return last ? PH_AFTER : PH_BETWEEN;
+}
+
+static void handed_out(struct mm *p)
+{
+	if (!p->implied)
+		p->implied_first = p->gap.win;
+	p->implied_last = p->gap.win;
+	p->implied = true;
 }
 
 void gap_end(struct model *m, struct mm *p, bool last, enum phase_ended how)
@@ -44,20 +59,40 @@ void gap_end(struct model *m, struct mm *p, bool last, enum phase_ended how)
 	    .ended_by = how,
 	    .exact = true,
 	};
+	struct maxima max;
 
 	if (!p->gap_open)
 		return;
 	p->gap_open = false;
+	max = maxima_since(p, &p->gap);
 	/* A process without any other row gets this one, even if it lived for no time at all. */
-	if (empty(p) && !(last && !p->pub.phases)) {
-		point_drop(m, &p->gap);
-		return;
+	if (!empty(p, p->next - 1, p->last_ns, &max) || (last && !p->pub.phases)) {
+		handed_out(p);
+		emit_phase(m, p, &p->gap, &p->sum, &ph);
 	}
-	if (!p->implied)
-		p->implied_first = p->gap.win;
-	p->implied_last = p->gap.win;
-	p->implied = true;
-	emit_phase(m, p, &p->gap, &p->sum, &ph);
+	point_drop(m, &p->gap);
+}
+
+/*
+ * The gap ends where thread t began, whose first checkpoint covers the rest. Later checkpoints
+ * begin where a gap began with them, or a later one than theirs is open.
+ */
+static void gap_end_at(struct model *m, struct mm *p, const struct thread *t)
+{
+	struct phase ph = {
+	    .tid = p->pub.pid,
+	    .kind = kind_of(p, false),
+	    .ended_by = PH_BY_MARK,
+	    .exact = true,
+	};
+	struct point until = t->from;
+
+	p->gap_open = false;
+	until.tally = t->cut.sum;
+	if (!empty(p, until.win, until.time_ns, &t->cut.max)) {
+		handed_out(p);
+		emit_part(m, p, &p->gap, &until, &t->cut.max, &ph);
+	}
 	point_drop(m, &p->gap);
 }
 
@@ -87,9 +122,8 @@ void checkpoint(struct model *m, struct mm *p, struct thread *t, const struct ev
 
 	t->idle = false;
 	ph.overlaps = overlap_checkpoint(p, t);
-	/* A gap that began before this checkpoint has time of its own: it is handed out whole. */
 	if (p->gap_open && t->from.win > p->gap.win)
-		gap_end(m, p, false, PH_BY_MARK);
+		gap_end_at(m, p, t);
 	p->marked = true;
 	cover(m, p, t->from.win);
 	emit_phase(m, p, &t->from, &t->last, &ph);

@@ -20,25 +20,6 @@ void point_drop(struct model *m, struct point *pt)
 	where_unsnap(m, &pt->snap);
 }
 
-static void set_peak(const struct mm *p, struct phase *ph)
-{
-	struct stack_point pt;
-	struct stack_key key;
-
-	if (stack_max(&p->rss, ph->start_win, &key, &pt)) {
-		ph->peak = (struct peak){key.value, pt.at_ns, pt.members, pt.exact, key.win};
-		return;
-	}
-	/* No window of its own: it began and ended at edges that came too late to have one. */
-	bool start = ph->start_bytes >= ph->end_bytes;
-
-	ph->peak = (struct peak){
-	    .bytes = start ? ph->start_bytes : ph->end_bytes,
-	    .at_ns = start ? ph->start_ns : ph->end_ns,
-	    .win = ph->end_win,
-	};
-}
-
 static uint64_t max_since(const struct stack *s, uint64_t start, bool complement)
 {
 	struct stack_key key;
@@ -48,38 +29,88 @@ static uint64_t max_since(const struct stack *s, uint64_t start, bool complement
 	return complement ? ~key.value : key.value;
 }
 
-/*
- * The caller has set what it knows: kind, ended_by, label, token, tid, depth, overlaps; exact to
- * false if it has a reason of its own.
- */
-void emit_phase(struct model *m, struct mm *p, const struct point *from, const struct tally *now,
-		struct phase *ph)
+static struct peak peak_since(const struct mm *p, const struct point *from)
+{
+	struct stack_point pt;
+	struct stack_key key;
+	bool start = from->bytes >= p->now_bytes;
+
+	if (stack_max(&p->rss, from->win, &key, &pt))
+		return (struct peak){key.value, pt.at_ns, pt.members, pt.exact, key.win};
+	/* No window of its own: it began and ended at edges that came too late to have one. */
+	return (struct peak){
+	    .bytes = start ? from->bytes : p->now_bytes,
+	    .at_ns = start ? from->time_ns : p->last_ns,
+	    .win = p->next - 1,
+	};
+}
+
+struct maxima maxima_since(const struct mm *p, const struct point *from)
+{
+	return (struct maxima){
+	    .peak = peak_since(p, from),
+	    .charge = max_since(&p->charge, from->win, false),
+	    .headroom = max_since(&p->headroom, from->win, true),
+	    .limit = max_since(&p->limit, from->win, true),
+	};
+}
+
+static void emit(struct model *m, struct mm *p, const struct point *from, const struct point *until,
+		 const struct maxima *max, struct phase *ph)
 {
 	ph->id = ++m->phases;
 	ph->mm_id = p->id;
 	ph->pid = p->pub.pid;
 	ph->start_ns = from->time_ns;
-	ph->end_ns = p->last_ns;
+	ph->end_ns = until->time_ns;
 	ph->start_win = from->win;
-	ph->end_win = p->next - 1;
+	ph->end_win = until->win;
 	ph->start_bytes = from->bytes;
-	ph->end_bytes = p->now_bytes;
-	set_peak(p, ph);
-	ph->grew_bytes = minus(now->grew, from->tally.grew);
-	ph->shrank_bytes = minus(now->shrank, from->tally.shrank);
-	ph->faults_minor = minus(now->minflt, from->tally.minflt);
-	ph->faults_major = minus(now->majflt, from->tally.majflt);
-	ph->charge_peak = max_since(&p->charge, from->win, false);
-	ph->headroom_min = max_since(&p->headroom, from->win, true);
-	ph->limit = max_since(&p->limit, from->win, true);
-	ph->lost = (uint32_t)(p->pub.lost - from->lost);
-	if (ph->lost || from->doubts != p->doubts || p->pub.error_bytes)
+	ph->end_bytes = until->bytes;
+	ph->peak = max->peak;
+	ph->grew_bytes = minus(until->tally.grew, from->tally.grew);
+	ph->shrank_bytes = minus(until->tally.shrank, from->tally.shrank);
+	ph->faults_minor = minus(until->tally.minflt, from->tally.minflt);
+	ph->faults_major = minus(until->tally.majflt, from->tally.majflt);
+	ph->charge_peak = max->charge;
+	ph->headroom_min = max->headroom;
+	ph->limit = max->limit;
+	ph->lost = (uint32_t)(until->lost - from->lost);
+	if (ph->lost || from->doubts != until->doubts || p->pub.error_bytes)
 		ph->exact = false;
-	ph->nwhere = where_since(m, p, from->snap);
 	ph->where = ph->nwhere ? m->where : NULL;
 	p->pub.phases++;
 	if (m->sink.phase_ended)
 		m->sink.phase_ended(m->sink.ctx, &p->pub, ph);
+}
+
+/*
+ * From a point until now. The caller has set what it knows: kind, ended_by, label, token, tid,
+ * depth, overlaps; exact to false if it has a reason of its own.
+ */
+void emit_phase(struct model *m, struct mm *p, const struct point *from, const struct tally *now,
+		struct phase *ph)
+{
+	struct maxima max = maxima_since(p, from);
+	struct point until = {
+	    .win = p->next - 1,
+	    .time_ns = p->last_ns,
+	    .bytes = p->now_bytes,
+	    .lost = p->pub.lost,
+	    .doubts = p->doubts,
+	    .tally = *now,
+	};
+
+	ph->nwhere = where_since(m, p, from->snap, NULL);
+	emit(m, p, from, &until, &max, ph);
+}
+
+/* The same until a point that has gone by; max: what was between the two. */
+void emit_part(struct model *m, struct mm *p, const struct point *from, const struct point *until,
+	       const struct maxima *max, struct phase *ph)
+{
+	ph->nwhere = where_since(m, p, from->snap, until);
+	emit(m, p, from, until, max, ph);
 }
 
 /*

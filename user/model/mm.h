@@ -16,7 +16,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
-/* Bounds, over all processes of a model: together about 64 MiB at worst, 9 more with --where. */
+/* Bounds, over all processes of a model: together about 70 MiB at worst, 9 more with --where. */
 #define SPANS_MAX 98304u
 #define LABELS_MAX (16u << 20) /* bytes of labels of open spans */
 #define THREADS_MAX 32768u
@@ -38,6 +38,18 @@ struct point {
 	struct snap *snap; /* hits by mapping; NULL: none yet */
 };
 
+/* What a phase takes from its windows. EV_NONE: not known, no limit. */
+struct maxima {
+	struct peak peak;
+	uint64_t charge, headroom, limit;
+};
+
+/* The open gap as far as the beginning of a thread within it (checkpoint.c). */
+struct gap_cut {
+	struct tally sum;
+	struct maxima max;
+};
+
 /* The last two threads that did something, and in which window. */
 struct recent {
 	uint64_t thread[2], win[2];
@@ -53,11 +65,12 @@ struct thread {
 	bool dead;	     /* out of the table; freed with its last span */
 	uint32_t from_depth; /* spans open at `from` */
 	struct tally last;
-	struct point from;	    /* the last checkpoint, else the beginning of the thread */
-	uint64_t last_mark;	    /* window that its last checkpoint ended; 0: none */
-	uint64_t oldest_ended;	    /* earliest start of the spans ended since then */
-	struct span *spans;	    /* open ones, by begin */
-	struct stack *ends;	    /* spans that did not end in the order of a stack (overlap.c) */
+	struct point from;     /* the last checkpoint, else the beginning of the thread */
+	struct gap_cut cut;    /* of a thread that began in a gap, until its first checkpoint */
+	uint64_t last_mark;    /* window that its last checkpoint ended; 0: none */
+	uint64_t oldest_ended; /* earliest start of the spans ended since then */
+	struct span *spans;    /* open ones, by begin */
+	struct stack *ends;    /* spans that did not end in the order of a stack (overlap.c) */
 	struct thread *prev, *next; /* by from.win, rising */
 	UT_hash_handle hh;
 };
@@ -203,6 +216,7 @@ void span_free_all(struct model *m, struct mm *p);
 void checkpoint(struct model *m, struct mm *p, struct thread *t, const struct ev_edge *e);
 void gap_begin(struct model *m, struct mm *p);
 void gap_end(struct model *m, struct mm *p, bool last, enum phase_ended how);
+struct gap_cut gap_so_far(const struct mm *p);
 
 /* overlap.c: who shares time with whom; its definition is there. */
 void overlap_begun(struct mm *p, struct span *s);
@@ -212,8 +226,11 @@ bool overlap_checkpoint(struct mm *p, struct thread *t);
 /* emit.c: points, and phases from them. */
 struct point point_now(struct model *m, const struct mm *p, const struct tally *tally);
 void point_drop(struct model *m, struct point *pt);
+struct maxima maxima_since(const struct mm *p, const struct point *from);
 void emit_phase(struct model *m, struct mm *p, const struct point *from, const struct tally *now,
 		struct phase *ph);
+void emit_part(struct model *m, struct mm *p, const struct point *from, const struct point *until,
+	       const struct maxima *max, struct phase *ph);
 void compact(struct mm *p);
 
 /* where.c */
@@ -221,7 +238,8 @@ int where_fault(struct model *m, struct mm *p, const struct event *ev);
 void where_window(struct mm *p);
 struct snap *where_snap(struct model *m, const struct mm *p);
 void where_unsnap(struct model *m, struct snap **s);
-uint32_t where_since(struct model *m, const struct mm *p, const struct snap *s);
+uint32_t where_since(struct model *m, const struct mm *p, const struct snap *s,
+		     const struct point *until);
 void where_free(struct mm *p);
 
 #endif

@@ -6,7 +6,7 @@
  * Edges of one mm are put in the order of their window numbers before they are folded, so callers
  * may feed them as the rings deliver them. Memory is bounded by open phases, live processes and
  * their threads, never by the number of marks (stack.h says how), and open phases and threads
- * by limits of their own (about 64 MiB in all).
+ * by limits of their own (about 70 MiB in all).
  */
 #ifndef PEAKPHASE_MODEL_MODEL_H
 #define PEAKPHASE_MODEL_MODEL_H

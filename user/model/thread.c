@@ -117,6 +117,8 @@ struct thread *thread_begin(struct model *m, struct mm *p, uint32_t tid, const s
 	t->idle = true;
 	t->last = *now;
 	t->from = point_now(m, p, now);
+	if (p->gap_open)
+		t->cut = gap_so_far(p);
 	DL_APPEND(p->by_from, t);
 	if (++p->live_threads > p->max_threads) {
 		p->max_threads = p->live_threads;

@@ -189,16 +189,24 @@ static int largest_first(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-uint32_t where_since(struct model *m, const struct mm *p, const struct snap *s)
+/* Copies are 32 bits wide; so is their difference. NULL: made before the first fault came. */
+static uint32_t hits_in(const struct snap *s, uint32_t i)
+{
+	return s ? s->hits[i] : 0;
+}
+
+/* Until a point that has gone by; NULL: until now. */
+uint32_t where_since(struct model *m, const struct mm *p, const struct snap *s,
+		     const struct point *until)
 {
 	const struct where *w = p->where;
 	uint32_t n = 0;
 
-	if (!w || s == SNAP_UNKNOWN)
+	if (!w || s == SNAP_UNKNOWN || (until && until->snap == SNAP_UNKNOWN))
 		return 0;
 	for (uint32_t i = 0; i < w->n; i++) {
-		/* Copies are 32 bits wide; so is the difference. */
-		uint32_t hits = (uint32_t)w->map[i].hits - (s ? s->hits[i] : 0);
+		uint32_t last = until ? hits_in(until->snap, i) : (uint32_t)w->map[i].hits;
+		uint32_t hits = last - hits_in(s, i);
 
 		if (!hits)
 			continue;

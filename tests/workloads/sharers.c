@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Processes that share one address space.
+ *
+ *   sharers sibling [FILE]     the first process holds 20 MiB and ends with status 3; its sibling
+ *                              (CLONE_VM) goes on and touches 100 MiB more, in the span `left`
+ *   sharers pair FILE          both stay: after FILE is there, 10 MiB by the first, 30 by the other
+ *   sharers vfork ARGV…        20 MiB, a mark; a vfork child touches 30, marks, and becomes ARGV;
+ *                              another mark, status 4
+ *   sharers orphan ARGV…       the vfork child kills its parent, touches 50 MiB, and becomes ARGV
+ */
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "work.h"
+
+struct sibling {
+	pid_t parent;
+	const char *go;
+};
+
+static char stack[256 << 10] __attribute__((aligned(16)));
+
+static pid_t share(int (*fn)(void *), void *arg, int flags)
+{
+	pid_t pid = clone(fn, stack + sizeof(stack), CLONE_VM | SIGCHLD | flags, arg);
+
+	if (pid < 0)
+		die("clone");
+	return pid;
+}
+
+/* Not getppid(): whoever takes orphans in may do so late. */
+static void wait_for_end_of(pid_t pid)
+{
+	for (int i = 0; i < 2000 && !kill(pid, 0); i++)
+		sleep_ms(5);
+}
+
+static int outlive(void *arg)
+{
+	struct sibling *s = arg;
+	uint64_t token;
+
+	wait_for_end_of(s->parent);
+	if (s->go)
+		wait_file(s->go);
+	token = log_rss_begin("left");
+	hog(100 * MIB, MADV_NOHUGEPAGE);
+	log_rss_end(token);
+	_exit(7);
+}
+
+static int second_of_pair(void *arg)
+{
+	struct sibling *s = arg;
+	uint64_t token;
+
+	wait_file(s->go);
+	token = log_rss_begin("second");
+	hog(30 * MIB, MADV_NOHUGEPAGE);
+	log_rss_end(token);
+	_exit(0);
+}
+
+static int become(void *arg)
+{
+	char **argv = arg;
+
+	hog(30 * MIB, MADV_NOHUGEPAGE);
+	log_rss("in the child");
+	execv(argv[0], argv);
+	die(argv[0]);
+}
+
+static int orphan(void *arg)
+{
+	char **argv = arg;
+	pid_t parent = getppid();
+
+	kill(parent, SIGKILL);
+	wait_for_end_of(parent);
+	hog(50 * MIB, MADV_NOHUGEPAGE);
+	execv(argv[0], argv);
+	die(argv[0]);
+}
+
+static int run_pair(const char *go)
+{
+	struct sibling s = {.go = go};
+	pid_t pid = share(second_of_pair, &s, 0);
+	uint64_t token;
+	int status;
+
+	say("second %d\n", pid);
+	wait_file(go);
+	token = log_rss_begin("first");
+	hog(10 * MIB, MADV_NOHUGEPAGE);
+	log_rss_end(token);
+	if (waitpid(pid, &status, 0) != pid)
+		die("waitpid");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	struct sibling s = {.parent = getpid(), .go = argc > 2 ? argv[2] : NULL};
+	int status;
+
+	settle();
+	if (!strcmp(mode, "sibling")) {
+		hog(20 * MIB, MADV_NOHUGEPAGE);
+		share(outlive, &s, 0);
+		_exit(3);
+	}
+	if (!strcmp(mode, "pair") && argc == 3)
+		return run_pair(argv[2]);
+	if (!strcmp(mode, "vfork") && argc > 2) {
+		hog(20 * MIB, MADV_NOHUGEPAGE);
+		log_rss("before");
+		if (waitpid(share(become, argv + 2, CLONE_VFORK), &status, 0) < 0)
+			die("waitpid");
+		log_rss("after");
+		return 4;
+	}
+	if (!strcmp(mode, "orphan") && argc > 2) {
+		hog(20 * MIB, MADV_NOHUGEPAGE);
+		share(orphan, argv + 2, CLONE_VFORK);
+		return 9;
+	}
+	return 2;
+}
