@@ -81,11 +81,24 @@ def _wrapped(function: Any, label: Any, begin: _Begin, end: _End) -> Any:
     return functools.wraps(function)(wrapper)
 
 
+def hide_frame(error: BaseException) -> None:
+    """Take the caller's frame out of error's traceback, before the caller raises it again.
+
+    A bare "raise" adds no frame, and since Python 3.11 takes the traceback that the exception has by
+    then. Before, the caller's frame stays in it.
+    """
+    if error.__traceback__ is not None:
+        error.__traceback__ = error.__traceback__.tb_next
+
+
 def _call(function: Any, label: Any, begin: _Begin, end: _End) -> Any:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         token = begin(label)
         try:
             return function(*args, **kwargs)
+        except BaseException as error:
+            hide_frame(error)
+            raise
         finally:
             end(token)
 
@@ -97,6 +110,9 @@ def _coroutine(function: Any, label: Any, begin: _Begin, end: _End) -> Any:
         token = begin(label)
         try:
             return await function(*args, **kwargs)
+        except BaseException as error:
+            hide_frame(error)
+            raise
         finally:
             end(token)
 
@@ -108,6 +124,9 @@ def _generator(function: Any, label: Any, begin: _Begin, end: _End) -> Any:
         token = begin(label)
         try:
             return (yield from function(*args, **kwargs))
+        except BaseException as error:
+            hide_frame(error)
+            raise
         finally:
             end(token)
 
@@ -136,6 +155,9 @@ def _async_generator(function: Any, label: Any, begin: _Begin, end: _End) -> Any
                     step = inner.athrow(error)
                 else:
                     step = inner.asend(sent)
+        except BaseException as error:
+            hide_frame(error)
+            raise
         finally:
             end(token)
 
