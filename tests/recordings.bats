@@ -137,7 +137,7 @@ a_recording() {
 	a_recording
 	run_c begin:small hog:20 free end begin:big hog:90 free end
 	"$PP" report "$R" >"$T/text"
-	head -n 1 "$T/text" | grep -qE '^peak 9[0-9]\.[0-9] MiB in \[big\] +pid [0-9]+ .*at \+[0-9.]+ m?s +anon 9[0-9]\.'
+	head -n 1 "$T/text" | grep -qE '^peak 9[0-9]\.[0-9]( ±[0-9.]+)? MiB in \[big\] +pid [0-9]+ .*at \+[0-9.]+ m?s +anon 9[0-9]\.'
 	grep -qE '^ *big .* 9[0-9]\.[0-9] .*◀ peak$' "$T/text"
 	[ "$(grep -c '◀ peak' "$T/text")" -eq 1 ]
 	# One line for each finished phase while it ran, in the form that people grep for.
