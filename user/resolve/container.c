@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "resolve/container.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "resolve/cgroup.h"
+#include "resolve/container_state.h"
+#include "resolve/proc.h"
+
+#define STATE_FILE_MAX (16u << 20)
+
+struct container *containers_add(struct containers *list, const char *runtime, const char *id)
+{
+	struct container *c = containers_by_id(list, id), *more;
+	size_t cap = list->cap ? 2 * list->cap : 16;
+
+	if (c)
+		return c;
+	if (!*id || strlen(id) > CONTAINER_ID_MAX)
+		return NULL;
+	if (list->n == list->cap) {
+		more = reallocarray(list->v, cap, sizeof(*more));
+		if (!more)
+			return NULL;
+		list->v = more;
+		list->cap = cap;
+	}
+	c = &list->v[list->n++];
+	memset(c, 0, sizeof(*c));
+	c->runtime = runtime;
+	strcpy(c->id, id);
+	return c;
+}
+
+void container_take(char **field, const json_t *object, const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	/* Docker's names begin with a slash. */
+	if (s && *s == '/')
+		s++;
+	if (!s || !*s)
+		return;
+	free(*field);
+	*field = strdup(s);
+}
+
+json_t *container_json(const char *path)
+{
+	/* A pipe in place of the file must not hold us up. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	json_t *root = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= (off_t)STATE_FILE_MAX)
+		root = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
+	close(fd);
+	return root;
+}
+
+static bool is_id(const char *s)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)s[n]) || s[n] == '-' || s[n] == '_' || s[n] == '.')
+		n++;
+	return n && !s[n] && n <= CONTAINER_ID_MAX && s[0] != '.';
+}
+
+void container_each(const char *dir, void (*fn)(void *, const char *dir, const char *id), void *ctx)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (is_id(e->d_name))
+			fn(ctx, dir, e->d_name);
+	closedir(d);
+}
+
+pid_t container_pid_file(const char *path)
+{
+	char buf[32];
+	size_t len;
+
+	if (proc_file(path, buf, sizeof(buf), &len))
+		return 0;
+	return (pid_t)strtol(buf, NULL, 10);
+}
+
+/* The path up to the folder that carries the container's id: an init system inside makes more. */
+static char *own_cgroup(const char *path, const char *id)
+{
+	const char *at = strstr(path, id), *end = at ? strchrnul(at, '/') : NULL;
+
+	return at ? strndup(path, (size_t)(end - path)) : NULL;
+}
+
+/* Where a process is counted: the memory controller's hierarchy, or the unified one. */
+static int read_cgroup(const char *proc, pid_t pid, char path[static PATH_MAX])
+{
+	char text[16384];
+	size_t len;
+	int err = proc_read(proc, pid, "cgroup", text, sizeof(text), &len);
+
+	if (err)
+		return err;
+	if (!cgroup_parse(text, CGROUP_V1, path))
+		return 0;
+	return cgroup_parse(text, CGROUP_V2, path);
+}
+
+static int scan_process(struct containers *list, const char *proc, pid_t pid)
+{
+	struct cgroup_container in;
+	char path[PATH_MAX];
+	struct proc_status st;
+	struct container *c;
+
+	if (read_cgroup(proc, pid, path) || !cgroup_container(path, &in))
+		return 0;
+	c = containers_by_id(list, in.id);
+	if (!c)
+		c = containers_add(list, in.engine, in.id);
+	if (!c)
+		return -ENOMEM;
+	c->procs++;
+	if (!c->cgroup)
+		c->cgroup = own_cgroup(path, c->id);
+	/* Without an engine's word: the one that the container calls 1, else the first seen. */
+	if (!c->told &&
+	    (c->procs == 1 || (!proc_status(proc, pid, &st) && st.ns_depth > 1 && st.ns_pid == 1)))
+		c->pid = pid;
+	return c->cgroup ? 0 : -ENOMEM;
+}
+
+/* An engine's word on the first process counts while that process is in the container's cgroup. */
+static void check_pids(struct containers *list, const char *proc)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct container *c = &list->v[i];
+
+		c->told = c->pid > 0 && !read_cgroup(proc, c->pid, path) && strstr(path, c->id);
+	}
+}
+
+/*
+ * The engines' files may be stale (a crash, a reboot) and their pids those of another namespace:
+ * what runs is what the cgroups hold.
+ */
+static int scan(struct containers *list, const char *root)
+{
+	char proc[PATH_MAX];
+	struct dirent *e;
+	int err = 0;
+	DIR *d;
+
+	if (snprintf(proc, sizeof(proc), "%s/proc", root) >= (int)sizeof(proc))
+		return -ENAMETOOLONG;
+	d = opendir(proc);
+	if (!d)
+		return 0;
+	check_pids(list, proc);
+	while (!err && (e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]))
+			err = scan_process(list, proc, (pid_t)atoi(e->d_name));
+	closedir(d);
+	for (size_t i = 0; i < list->n; i++) {
+		struct container *c = &list->v[i];
+		struct proc_status st;
+
+		/* An engine without rights makes no cgroup: then only a pid of another namespace
+		 * can be the container's. */
+		if (!c->cgroup && c->pid && (proc_status(proc, c->pid, &st) || st.ns_depth < 2))
+			c->pid = 0;
+	}
+	return err;
+}
+
+static void free_one(struct container *c)
+{
+	free(c->name);
+	free(c->pod);
+	free(c->ns);
+	free(c->cgroup);
+}
+
+static void drop_sandboxes(struct containers *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->v[i].sandbox)
+			free_one(&list->v[i]);
+		else
+			list->v[kept++] = list->v[i];
+	}
+	list->n = kept;
+}
+
+int containers_read(const char *root, struct containers *out)
+{
+	struct container_dirs *d = calloc(1, sizeof(*d));
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (!d)
+		return -ENOMEM;
+	container_dirs_find(root, d);
+	for (size_t i = 0; i < d->n; i++) {
+		switch (d->v[i].kind) {
+		case CONTAINER_DIR_DOCKER:
+			container_read_docker(out, d->v[i].path);
+			break;
+		case CONTAINER_DIR_STORAGE:
+			container_read_storage(out, d->v[i].path, d);
+			break;
+		case CONTAINER_DIR_CRI:
+			container_read_cri(out, d->v[i].path);
+			break;
+		case CONTAINER_DIR_STORAGE_RUN:
+			break;
+		}
+	}
+	free(d);
+	err = scan(out, root);
+	drop_sandboxes(out);
+	return err;
+}
+
+void containers_free(struct containers *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free_one(&c->v[i]);
+	free(c->v);
+	memset(c, 0, sizeof(*c));
+}
