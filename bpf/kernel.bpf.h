@@ -100,6 +100,7 @@ struct path {
 };
 
 struct file {
+	struct inode *f_inode;
 	struct path f_path;
 };
 

@@ -28,6 +28,12 @@ struct bucket {
 	u32 slot;
 };
 
+/* Which file lies at an address of the tracer's own memory. */
+struct mapped {
+	u64 at;	   /* asked for */
+	u64 inode; /* answered: its address in the kernel; 0: not found */
+};
+
 enum counters { COUNTERS_UNKNOWN, COUNTERS_ATOMIC, COUNTERS_PERCPU };
 
 /* What the set-up program found out. */

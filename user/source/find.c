@@ -111,7 +111,9 @@ static int known_places_inside(struct process_search *s, const char *exe)
 	s->finder.root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = 0;
 	if (s->finder.root >= 0) {
-		err = finder_python_of(&s->finder, exe);
+		/* Replaced while it runs: what an exec of the name, by itself say, will run. */
+		err = finder_offer_inside(&s->finder, exe);
+		err = err ? err : finder_python_of(&s->finder, exe);
 		err = err ? err : finder_python_places(&s->finder, &env, *cwd ? cwd : "/");
 		err = err ? err : finder_library_places(&s->finder);
 		close(s->finder.root);

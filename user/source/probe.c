@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The files that are probed. */
+/*
+ * The files that are probed.
+ *
+ * A file is looked at by its numbers of stat(2), and probed by the inode that the kernel maps: two
+ * containers that share a layer show different numbers for one inode, and two probes on it would
+ * hear each mark twice.
+ */
 #include "source/probe.h"
 
 #include <errno.h>
@@ -9,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <uthash.h>
 
@@ -16,24 +23,49 @@
 #include "lib/text.h"
 #include "resolve/elf.h"
 
-/* A file is its device and inode: paths differ between namespaces, uprobes belong to inodes. */
-struct probe_file_key {
-	uint64_t dev, ino;
+/* What tells that a file has been written to since. */
+struct content {
+	int64_t size, mtime_s, mtime_ns;
 };
 
-struct probe_file {
-	struct probe_file_key key;
+/* An inode with markers. The kernel keeps it as long as the links are there. */
+struct probe_code {
+	uint64_t inode; /* key */
+	struct content content;
+	uint64_t since_ns;
 	unsigned int n;
 	int link[ELF_SITES_MAX];
 	UT_hash_handle hh;
 };
 
+struct probe_file_key {
+	uint64_t dev, ino;
+};
+
+/* Files without markers are remembered too: each is read once. */
+struct probe_file {
+	struct probe_file_key key;
+	struct content content;
+	struct probe_code *code; /* NULL: no markers */
+	UT_hash_handle hh;
+};
+
 struct probes {
-	int marker, own_function;
+	struct probe_programs prog;
 	struct probe_calibration cal;
 	struct probe_file *files;
+	struct probe_code *codes;
 	unsigned int count;
+	pthread_mutex_t lock;
 };
+
+static uint64_t mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
 
 static uint64_t site_offset(const struct elf_site *s, enum probe_site site)
 {
@@ -49,14 +81,14 @@ static uint64_t site_offset(const struct elf_site *s, enum probe_site site)
 	return s->nop1;
 }
 
-struct probes *probes_new(int marker_fd, int own_function_fd, const struct probe_calibration *cal)
+struct probes *probes_new(const struct probe_programs *prog, const struct probe_calibration *cal)
 {
 	struct probes *p = calloc(1, sizeof(*p));
 
 	if (p) {
-		p->marker = marker_fd;
-		p->own_function = own_function_fd;
+		p->prog = *prog;
 		p->cal = *cal;
+		pthread_mutex_init(&p->lock, NULL);
 	}
 	return p;
 }
@@ -95,10 +127,11 @@ static void detach_all(int *link, unsigned int n)
 
 void probes_free(struct probes **pp)
 {
+	struct probe_file *f, *next_file;
+	struct probe_code *c, *next_code;
 	struct probes *p = *pp;
-	struct probe_file *f, *next;
-	int *all;
 	unsigned int n = 0;
+	int *all;
 
 	if (!p)
 		return;
@@ -106,16 +139,21 @@ void probes_free(struct probes **pp)
 	for (unsigned int i = 0; all && i < PROBE_SITES; i++)
 		if (p->cal.tried[i] >= 0)
 			all[n++] = p->cal.tried[i];
-	HASH_ITER (hh, p->files, f, next) {
+	HASH_ITER (hh, p->files, f, next_file) {
 		HASH_DEL(p->files, f);
-		for (unsigned int i = 0; all && i < f->n; i++)
-			all[n++] = f->link[i];
 		free(f);
+	}
+	HASH_ITER (hh, p->codes, c, next_code) {
+		HASH_DEL(p->codes, c);
+		for (unsigned int i = 0; all && i < c->n; i++)
+			all[n++] = c->link[i];
+		free(c);
 	}
 	/* Without memory for the list they go with the process. */
 	if (all)
 		detach_all(all, n);
 	free(all);
+	pthread_mutex_destroy(&p->lock);
 	free(p);
 	*pp = NULL;
 }
@@ -124,14 +162,14 @@ void probes_free(struct probes **pp)
 static int attach_marker(const struct probes *p, const char *path, const struct elf_site *s)
 {
 	uint64_t off = site_offset(s, p->cal.site);
-	int fd = off ? probe_attach(p->marker, p->cal.way, path, off, -1) : -ENOENT;
+	int fd = off ? probe_attach(p->prog.marker, p->cal.way, path, off, -1) : -ENOENT;
 
 	if (fd < 0 && s->nop1 && off != s->nop1)
-		fd = probe_attach(p->marker, p->cal.way, path, s->nop1, -1);
+		fd = probe_attach(p->prog.marker, p->cal.way, path, s->nop1, -1);
 	return fd;
 }
 
-static int attach_file(struct probes *p, const char *path, struct probe_file *f,
+static int attach_code(struct probes *p, const char *path, struct probe_code *c,
 		       const struct elf_sites *sites)
 {
 	char shown[512];
@@ -140,7 +178,7 @@ static int attach_file(struct probes *p, const char *path, struct probe_file *f,
 		const struct elf_site *s = &sites->site[i];
 		int fd = s->kind == ELF_SITE_MARKER
 			     ? attach_marker(p, path, s)
-			     : probe_attach(p->own_function, p->cal.way, path, s->entry, -1);
+			     : probe_attach(p->prog.own_function, p->cal.way, path, s->entry, -1);
 
 		if (fd < 0) {
 			text_escape(shown, sizeof(shown), path, strlen(path));
@@ -149,52 +187,136 @@ static int attach_file(struct probes *p, const char *path, struct probe_file *f,
 			    "its phases will be missing; `peakphase doctor` says what this kernel allows");
 			return fd;
 		}
-		f->link[f->n++] = fd;
+		c->link[c->n++] = fd;
+		p->count++;
 	}
+	c->since_ns = mono_ns();
 	if (sites->more)
 		say_warning("%u more markers in one file are not probed", sites->more);
 	return 0;
 }
 
-int probes_add(struct probes *p, const char *path)
+static struct content content_of(const struct stat *st)
 {
-	struct elf_sites sites;
-	struct probe_file *f;
-	struct stat st;
-	int fd, n, err;
+	return (struct content){st->st_size, st->st_mtim.tv_sec, st->st_mtim.tv_nsec};
+}
 
+static bool same_content(const struct content *a, const struct content *b)
+{
+	return a->size == b->size && a->mtime_s == b->mtime_s && a->mtime_ns == b->mtime_ns;
+}
+
+static struct probe_file *file_of(struct probes *p, const struct stat *st)
+{
+	struct probe_file_key key = {st->st_dev, st->st_ino};
+	struct probe_file *f;
+
+	HASH_FIND(hh, p->files, &key, sizeof(key), f);
+	if (f)
+		return f;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->key = key;
+	f->content.size = -1;
+	HASH_ADD(hh, p->files, key, sizeof(key), f);
+	return f;
+}
+
+/* Written over in place: the old sites lie anywhere in the new code. */
+static void take_away(struct probes *p, struct probe_code *c)
+{
+	detach_all(c->link, c->n);
+	p->count -= c->n;
+	c->n = 0;
+}
+
+static struct probe_code *code_of(struct probes *p, int fd, const struct stat *st)
+{
+	uint64_t inode = probe_inode(&p->prog, fd, st);
+	struct probe_code *c;
+
+	HASH_FIND(hh, p->codes, &inode, sizeof(inode), c);
+	if (c)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->inode = inode;
+	c->content.size = -1;
+	HASH_ADD(hh, p->codes, inode, sizeof(inode), c);
+	return c;
+}
+
+/* A file that is new, or has been written to. */
+static int look_into(struct probes *p, const char *path, int fd, const struct stat *st,
+		     struct probe_file *f)
+{
+	struct content now = content_of(st);
+	struct elf_sites sites;
+	struct probe_code *c;
+	int n = elf_find_markers(fd, &sites), err;
+
+	if (n == -ENOMEM)
+		return n;
+	f->content = now;
+	if (n <= 0 && !f->code)
+		return 0;
+	/* Anew: an overlay that was written to shows another inode under the same number. */
+	c = code_of(p, fd, st);
+	if (!c)
+		return -ENOMEM;
+	f->code = c;
+	if (same_content(&c->content, &now))
+		return 0;
+	take_away(p, c);
+	c->content = now;
+	err = n > 0 ? attach_code(p, path, c, &sites) : 0;
+	return err ? err : (int)c->n;
+}
+
+static int add_open(struct probes *p, const char *path, int fd, const struct stat *st,
+		    uint64_t *since_ns)
+{
+	struct content now = content_of(st);
+	struct probe_file *f = file_of(p, st);
+	int n = 0;
+
+	if (!f)
+		return -ENOMEM;
+	if (!same_content(&f->content, &now))
+		n = look_into(p, path, fd, st, f);
+	*since_ns = f->code && f->code->n ? f->code->since_ns : 0;
+	return n;
+}
+
+int probes_add(struct probes *p, const char *path, uint64_t *since_ns)
+{
+	struct stat st;
+	int fd, n = 0;
+
+	*since_ns = 0;
+	/* A device that is mapped must not be opened by looking at it. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return 0; /* gone since it was found: nothing to probe */
-	if (fstat(fd, &st)) {
-		close(fd);
-		return 0;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		pthread_mutex_lock(&p->lock);
+		n = add_open(p, path, fd, &st, since_ns);
+		pthread_mutex_unlock(&p->lock);
 	}
-	struct probe_file_key key = {st.st_dev, st.st_ino};
-
-	HASH_FIND(hh, p->files, &key, sizeof(key), f);
-	if (f) {
-		close(fd);
-		return 0;
-	}
-	n = elf_find_markers(fd, &sites);
 	close(fd);
-	if (n == -ENOMEM)
-		return n;
-	f = calloc(1, sizeof(*f));
-	if (!f)
-		return -ENOMEM;
-	f->key = key;
-	/* Files without markers are remembered too: each is read once. */
-	HASH_ADD(hh, p->files, key, sizeof(key), f);
-	if (n <= 0)
-		return 0;
-	err = attach_file(p, path, f, &sites);
-	p->count += f->n;
-	return err ? err : (int)f->n;
+	return n;
 }
 
-unsigned int probes_count(const struct probes *p)
+unsigned int probes_count(struct probes *p)
 {
-	return p->count;
+	unsigned int n;
+
+	pthread_mutex_lock(&p->lock);
+	n = p->count;
+	pthread_mutex_unlock(&p->lock);
+	return n;
 }

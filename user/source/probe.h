@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 enum probe_site { PROBE_NOP1, PROBE_NOP5, PROBE_NOP10, PROBE_SITES };
@@ -54,15 +55,31 @@ void probe_calibration_close(struct probe_calibration *cal);
  */
 int probe_attach(int prog_fd, enum probe_way way, const char *path, uint64_t offset, pid_t pid);
 
-/* All files probed so far. */
+/* Programs of the session: descriptors, and where the last one answers. */
+struct mapped;
+struct probe_programs {
+	int marker, own_function, find_inode;
+	volatile struct mapped *mapped;
+};
+
+/*
+ * A name for the inode that the kernel maps of an open file, of which st is the stat(2). Two
+ * overlays that share a layer have one. Good while the inode is in use.
+ */
+uint64_t probe_inode(const struct probe_programs *prog, int fd, const struct stat *st);
+
+/* All files probed so far. Any thread. */
 struct probes;
 
 /* Takes over the calibration's descriptors. NULL: no memory. */
-struct probes *probes_new(int marker_fd, int own_function_fd, const struct probe_calibration *cal);
+struct probes *probes_new(const struct probe_programs *prog, const struct probe_calibration *cal);
 /* Takes all probes away, many at a time: each waits for a grace period of its own. */
 void probes_free(struct probes **p);
-/* As session_probe(). */
-int probes_add(struct probes *p, const char *path);
-unsigned int probes_count(const struct probes *p);
+/*
+ * As session_probe(). *since_ns: marks of the file are heard since then (CLOCK_MONOTONIC); 0: it
+ * has none, or could not be probed.
+ */
+int probes_add(struct probes *p, const char *path, uint64_t *since_ns);
+unsigned int probes_count(struct probes *p);
 
 #endif

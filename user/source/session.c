@@ -224,6 +224,18 @@ static int calibrate(struct session *s, struct probe_calibration *cal)
 	return err;
 }
 
+static struct probes *new_probes(struct peakphase *skel, const struct probe_calibration *cal)
+{
+	struct probe_programs prog = {
+	    .marker = bpf_program__fd(skel->progs.on_marker),
+	    .own_function = bpf_program__fd(skel->progs.on_log_rss),
+	    .find_inode = bpf_program__fd(skel->progs.find_inode),
+	    .mapped = &skel->bss->mapped,
+	};
+
+	return probes_new(&prog, cal);
+}
+
 int session_open(struct session **out, const struct session_options *opt)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -240,8 +252,7 @@ int session_open(struct session **out, const struct session_options *opt)
 	if (!err)
 		err = open_rings(s);
 	if (!err) {
-		s->probes = probes_new(bpf_program__fd(s->skel->progs.on_marker),
-				       bpf_program__fd(s->skel->progs.on_log_rss), &cal);
+		s->probes = new_probes(s->skel, &cal);
 		err = s->probes ? 0 : -ENOMEM;
 	}
 	if (!s->probes)
@@ -306,7 +317,9 @@ int session_follows(struct session *s, pid_t pid)
 
 int session_probe(struct session *s, const char *path)
 {
-	return probes_add(s->probes, path);
+	uint64_t since_ns;
+
+	return probes_add(s->probes, path, &since_ns);
 }
 
 unsigned int session_probes(const struct session *s)
