@@ -103,5 +103,5 @@ help: ## this list
 		awk -F'\t' '{ printf "  %-18s %s\n", $$1, $$2 }'
 
 # Fragments: each may add to `all`, `install` and `check`.
--include $(wildcard user/marker/marker.mk tests/tests.mk tools/vm/vm.mk tests/bench/bench.mk)
+-include $(wildcard user/marker/marker.mk tests/tests.mk tests/real/real.mk tools/vm/vm.mk tests/bench/bench.mk)
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(BPF_OBJ:.o=.d)

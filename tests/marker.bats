@@ -290,6 +290,9 @@ sys.exit((peakphase.begin('x') == 1) != $2)"
 	pip_install "$D/with" "$D/src/user/marker/python"
 	installed "$D/with" False
 	[ -f "$D/with/peakphase/py.typed" ]
+	PYTHONPATH=$D/with /usr/bin/python3 -c "import importlib.metadata as m
+assert m.version('peakphase') == __import__('peakphase').__version__
+assert 'peakphase.kedro_hooks:hooks' in [e.value for e in m.distribution('peakphase').entry_points], m.distribution('peakphase').entry_points"
 	only_on_x86_64
 	one_marker "$D/with/peakphase/liblogrss.so"
 	# a source distribution carries the C sources
@@ -311,6 +314,7 @@ import peakphase_build; peakphase_build.build_sdist('$D')"
 	[ "$(readlink -f "$python/peakphase/liblogrss.so")" = "$(readlink -f "$dest/opt/pp/lib/liblogrss.so.1")" ]
 	PYTHONPATH=$python PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c \
 		'import peakphase, sys; sys.exit(peakphase.begin("x") == 1)'
+	PYTHONPATH=$python /usr/bin/python3 -c 'from importlib.metadata import distribution as d; assert d("peakphase").entry_points'
 	export PKG_CONFIG_PATH=$dest/opt/pp/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dest
 	cat >"$D/user.c" <<-EOF
 		#include <stdint.h>

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs the live tests (bats files), as root, and ends with `live tests: N passed, N failed, N skipped`.
+#   PEAKPHASE_LIVE_NAME       other words for "live tests" in that line
 # Where this machine refuses BPF it says so, and runs them in a guest instead.
 #   PEAKPHASE_BUILD           the build tree
 #   PEAKPHASE_STRICT=1        a skip is a failure, unless it says "not on this kernel: "
@@ -8,6 +9,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${PEAKPHASE_BUILD:?the build tree}
+name=${PEAKPHASE_LIVE_NAME:-live tests}
 
 why_no_bpf() {
 	local out
@@ -35,12 +37,12 @@ if why=$(why_no_bpf); then
 EOF
 	fallback=${PEAKPHASE_LIVE_FALLBACK:-7.3}
 	if [ "$fallback" = none ]; then
-		echo "live tests: 0 passed, 0 failed, 0 skipped"
+		echo "$name: 0 passed, 0 failed, 0 skipped"
 		exit 0
 	fi
 	echo "  They run in a QEMU guest instead, on Linux $fallback." >&2
 	tools/deps.sh vm || exit 1
-	exec tools/vm/run --kernel "$fallback" --build "$build" --bats "$*" --name "live tests"
+	exec tools/vm/run --kernel "$fallback" --build "$build" --bats "$*" --name "$name"
 fi
 
 log=$(mktemp)
@@ -49,4 +51,4 @@ mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf 2>/dev/null
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 # In a background job SIGINT would be ignored, here and in all the tests' processes.
 env --default-signal=INT,QUIT bats --tap -T "$@" 2>&1 </dev/null | tee "$log"
-awk -f tests/tap.awk -v name="live tests" -v strict="${PEAKPHASE_STRICT:-0}" -v status="${PIPESTATUS[0]}" "$log"
+awk -f tests/tap.awk -v name="$name" -v strict="${PEAKPHASE_STRICT:-0}" -v status="${PIPESTATUS[0]}" "$log"

@@ -11,6 +11,7 @@ usage: tools/deps.sh [SET...]        (without a SET: build test)
   fuzz    make check-fuzz
   vm      make vm-check-*: QEMU and what guest images are made with
   distro  make distro-check-13: debootstrap
+  real    make check-real: virtual environments
   bench   make bench: the tools people use today, to compare with; what cannot be had is skipped with a note
 Prints one line for each thing it does. Needs root only if something is missing.
 EOF
@@ -62,8 +63,9 @@ packages_of() {
 			sqlite3 jq strace util-linux libcap2-bin procps git
 		;;
 	distro) echo debootstrap debian-archive-keyring util-linux git ;;
+	real) echo python3-venv python3-pip git ;;
 	bench) ;;
-	*) die "no such set: $1" "sets are: build test fuzz vm distro bench" ;;
+	*) die "no such set: $1" "sets are: build test fuzz vm distro real bench" ;;
 	esac
 }
 

@@ -20,6 +20,7 @@ MEASURES = {
     "bpf": (storms.bpf_ns, "BPF per rss_stat run"),
     "marker": (marks.marker, "marker"),
     "site": (marks.site, "site chosen"),
+    "kedro": (marks.kedro, "Kedro plugin untraced"),
     "peak": (tracer.peaks, "error of the peak"),
     "start": (tracer.start_stop, "start and detach"),
     "steady": (tracer.steady, "tracer at 1,000 marks/s"),

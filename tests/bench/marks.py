@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a marker costs: untraced, traced, flat out, and on which of its sites."""
+"""What a marker costs: untraced, traced, flat out, and on which of its sites; and what the Kedro plugin costs."""
+
+import os
 
 from harness import Row, Unavailable, background, interleaved, numbers, output, ratios, recorded
 
@@ -99,3 +101,12 @@ def marker(bench):
         rows.insert(2, Row("  ÷ cheapest, useless as a forked child dies of it", ratios(got["traced"], got["cheapest"]),
                            note=f"{medians('traced', 'cheapest')}, {cheapest}"))
     return rows
+
+
+def kedro(bench):
+    """Its hooks without a tracer."""
+    hooks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kedro_hooks.py")
+    command = ["env", f"PYTHONPATH={bench.build}/python", "/usr/bin/python3", hooks]
+    got = [numbers(output(command)) for _ in range(3)]
+    return [Row("Kedro plugin untraced: one hook", [g["ns_per_hook"] for g in got], 1000, "ns", digits=0,
+                note=f"the slowest {max(g['slowest'] for g in got):.0f} ns")]

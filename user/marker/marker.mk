@@ -3,7 +3,10 @@
 # What programs that mark their phases use: liblogrss.so, the Python package, pkg-config.
 
 MARKER_PY := $(sort $(wildcard user/marker/python/peakphase/*.py) user/marker/python/peakphase/py.typed)
-MARKER_PY_OUT := $(MARKER_PY:user/marker/%=$(OUTPUT)/%)
+MARKER_INFO := user/marker/python/METADATA user/marker/python/entry_points.txt
+# What makes it a distribution that other programs find by its entry points, as Kedro does.
+MARKER_INFO_DIR := peakphase-$(VERSION).dist-info
+MARKER_PY_OUT := $(MARKER_PY:user/marker/%=$(OUTPUT)/%) $(MARKER_INFO:user/marker/python/%=$(OUTPUT)/python/$(MARKER_INFO_DIR)/%)
 MARKER_LIBS := $(OUTPUT)/liblogrss.so $(OUTPUT)/liblogrss.so.1 $(OUTPUT)/python/peakphase/liblogrss.so
 LIBDIR ?= $(PREFIX)/lib
 # Where Debian's python3 looks: /usr/lib/python3 for packages of the distribution, and below
@@ -30,6 +33,10 @@ $(OUTPUT)/python/peakphase/liblogrss.so: $(OUTPUT)/liblogrss.so
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
+$(OUTPUT)/python/$(MARKER_INFO_DIR)/%: user/marker/python/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
 $(OUTPUT)/python/%: user/marker/python/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
@@ -46,6 +53,7 @@ install-marker: marker $(OUTPUT)/peakphase.pc
 	$(Q)install -D -m 755 $(OUTPUT)/liblogrss.so $(DESTDIR)$(LIBDIR)/liblogrss.so.1
 	$(Q)ln -sf liblogrss.so.1 $(DESTDIR)$(LIBDIR)/liblogrss.so
 	$(Q)install -D -m 644 $(OUTPUT)/peakphase.pc $(DESTDIR)$(LIBDIR)/pkgconfig/peakphase.pc
-	$(Q)install -d $(DESTDIR)$(PYTHON_DIR)/peakphase
+	$(Q)install -d $(DESTDIR)$(PYTHON_DIR)/peakphase $(DESTDIR)$(PYTHON_DIR)/$(MARKER_INFO_DIR)
 	$(Q)install -m 644 $(MARKER_PY) $(DESTDIR)$(PYTHON_DIR)/peakphase/
+	$(Q)install -m 644 $(MARKER_INFO) $(DESTDIR)$(PYTHON_DIR)/$(MARKER_INFO_DIR)/
 	$(Q)ln -srf $(DESTDIR)$(LIBDIR)/liblogrss.so.1 $(DESTDIR)$(PYTHON_DIR)/peakphase/liblogrss.so

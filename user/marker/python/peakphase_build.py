@@ -8,7 +8,6 @@ for an installed liblogrss.so.1 at run time, and does nothing where there is non
 
 import base64
 import hashlib
-import io
 import os
 import shlex
 import subprocess
@@ -21,15 +20,8 @@ import zipfile
 NAME = "peakphase"
 VERSION = "0.1.0"
 HERE = os.path.dirname(os.path.abspath(__file__))
-METADATA = f"""Metadata-Version: 2.1
-Name: {NAME}
-Version: {VERSION}
-Summary: Mark the phases of a program for peakphase, which says which of them set the memory peak
-License: GPL-2.0-only OR BSD-2-Clause
-Requires-Python: >=3.8
-Classifier: Operating System :: POSIX :: Linux
-Classifier: Typing :: Typed
-"""
+# Files beside this one that go into NAME-VERSION.dist-info; `make install` puts them there too.
+INFO = ("METADATA", "entry_points.txt")
 # path in an sdist → path in the repository
 C_SOURCES = {
     "csrc/logrss.c": "../logrss.c",
@@ -100,7 +92,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
                 _add(wheel, record, name, _read(path))
             if library:
                 _add(wheel, record, f"{NAME}/liblogrss.so", _read(library), 0o755)
-            _add(wheel, record, f"{info}/METADATA", METADATA.encode())
+            for name in INFO:
+                _add(wheel, record, f"{info}/{name}", _read(os.path.join(HERE, name)))
             _add(wheel, record, f"{info}/WHEEL", wheel_text.encode())
             record.append(f"{info}/RECORD,,\n")
             wheel.writestr(f"{info}/RECORD", "".join(record))
@@ -111,12 +104,10 @@ def build_sdist(sdist_directory, config_settings=None):
     root = f"{NAME}-{VERSION}"
     filename = f"{root}.tar.gz"
     files = _package_files()
-    files += [(name, os.path.join(HERE, name)) for name in ("pyproject.toml", "peakphase_build.py")]
+    files += [(name, os.path.join(HERE, name)) for name in ("pyproject.toml", "peakphase_build.py", *INFO)]
     files += [(name, _c_source(name)) for name in C_SOURCES]
     with tarfile.open(os.path.join(sdist_directory, filename), "w:gz") as archive:
         for name, path in files:
             archive.add(path, f"{root}/{name}", recursive=False)
-        metadata = tarfile.TarInfo(f"{root}/PKG-INFO")
-        metadata.size = len(METADATA.encode())
-        archive.addfile(metadata, io.BytesIO(METADATA.encode()))
+        archive.add(os.path.join(HERE, "METADATA"), f"{root}/PKG-INFO")
     return filename

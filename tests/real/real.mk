@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# check-real: real pipelines from PyPI, traced. tests/real/NAME.txt → a virtual environment with what pip installs of it, and
+# with the package as a user installs it; tests/real/NAME.bats → tests. The packages are taken from wherever pip takes them.
+REAL := $(OUTPUT)/real
+REAL_TXT := $(sort $(wildcard tests/real/*.txt))
+REAL_ENV := $(REAL_TXT:tests/real/%.txt=$(REAL)/%/.peakphase)
+REAL_BATS ?= $(sort $(wildcard tests/real/*.bats))
+
+.PHONY: check-real
+.PRECIOUS: $(REAL)/%/.requirements
+check-real: all $(REAL_ENV) ## Kedro, OAA and Polars from PyPI, as root, with network
+	$(Q)PEAKPHASE_BUILD=$(abspath $(OUTPUT)) PEAKPHASE_LIVE_NAME='real pipelines' PEAKPHASE_LIVE_FALLBACK=none \
+		tests/run-live.sh $(REAL_BATS)
+
+$(REAL)/%/.requirements: tests/real/%.txt
+	$(Q)tools/deps.sh real
+	$(call say,VENV,$(REAL)/$*)
+	$(Q)rm -rf $(REAL)/$*
+	$(Q)/usr/bin/python3 -m venv $(REAL)/$*
+	$(Q)$(REAL)/$*/bin/pip install -q --disable-pip-version-check -r $<
+	$(Q)touch $@
+
+# From a copy: pip may write beside the sources.
+$(REAL)/%/.peakphase: $(REAL)/%/.requirements $(MARKER_PY) $(MARKER_INFO) $(wildcard user/marker/*.[ch]) \
+		user/marker/python/peakphase_build.py include/peakphase/log_rss.h
+	$(Q)rm -rf $(@D)/peakphase-src && mkdir -p $(@D)/peakphase-src/user $(@D)/peakphase-src/include
+	$(Q)cp -r user/marker $(@D)/peakphase-src/user/ && cp -r include/peakphase $(@D)/peakphase-src/include/
+	$(Q)$(@D)/bin/pip install -q --disable-pip-version-check --no-index --no-deps --no-cache-dir --force-reinstall \
+		$(@D)/peakphase-src/user/marker/python
+	$(Q)touch $@
