@@ -8,6 +8,7 @@
 #ifndef PEAKPHASE_ADOPT_BPF_H
 #define PEAKPHASE_ADOPT_BPF_H
 
+#include "cgroup.bpf.h"
 #include "emit.bpf.h"
 
 static __always_inline void thread_reset(struct thread_state *ts, struct task_struct *task,
@@ -137,6 +138,7 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 	b->parent_mm_id = parent_mm_id;
 	b->start_ns = BPF_CORE_READ(task, group_leader, start_time);
 	b->start_boot_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	b->cgroup_id = cgroup_id_of(task);
 	b->ppid = parent_here(task);
 	b->ns_pid = ns_pid_of(BPF_CORE_READ(task, group_leader));
 	b->reason = reason;

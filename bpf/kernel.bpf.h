@@ -134,8 +134,24 @@ struct page_counter {
 	unsigned long max;
 };
 
+struct cgroup;
 struct cgroup_subsys_state {
+	struct cgroup *cgroup;
 	struct cgroup_subsys_state *parent;
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
 };
 
 struct mem_cgroup {
@@ -145,6 +161,7 @@ struct mem_cgroup {
 
 struct css_set {
 	struct cgroup_subsys_state *subsys[4];
+	struct cgroup *dfl_cgrp;
 };
 
 enum cgroup_subsys_id { memory_cgrp_id = 4 };
@@ -168,6 +185,8 @@ struct signal_struct {
 	int group_exit_code;
 };
 
+struct completion;
+
 struct task_struct {
 	unsigned int flags;
 	int pid, tgid;
@@ -179,6 +198,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
+	struct completion *vfork_done;
 	char comm[16];
 };
 

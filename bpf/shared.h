@@ -22,6 +22,13 @@ struct proc_state {
 	u32 shares; /* 1: runs on the mm of its parent (vfork) */
 };
 
+/* A cgroup: number of its hierarchy (0: v2), and of itself, the inode of its folder. */
+struct cgroup_key {
+	u64 id;
+	u32 hierarchy;
+	u32 pad;
+};
+
 /* First test of every event of the machine: how many traced mms have this hash, and one of them. */
 struct bucket {
 	u32 count;

@@ -46,7 +46,12 @@ enum pp_kind {
 };
 
 /* Why an mm is traced. */
-enum pp_reason { PP_BY_ATTACH = 1, PP_BY_EXEC, PP_BY_FORK };
+enum pp_reason {
+	PP_BY_ATTACH = 1,
+	PP_BY_EXEC,
+	PP_BY_FORK,
+	PP_BY_JOIN, /* came into a cgroup that is traced */
+};
 
 /* pp_hdr.flags */
 #define PP_F_CO_INEXACT 0x1u /* members at the maximum are of a moment near it, not of it */
@@ -111,6 +116,7 @@ struct pp_base {
 	pp_u64 parent_mm_id;  /* 0: parent not traced */
 	pp_u64 start_ns;      /* start of the process, CLOCK_MONOTONIC */
 	pp_u64 start_boot_ns; /* the same in CLOCK_BOOTTIME: with the pid, the identity */
+	pp_u64 cgroup_id;     /* memory cgroup: inode of its folder; 0: not known */
 	pp_u32 ppid;	      /* in the tracer's pid namespace; 0: outside of it */
 	pp_u32 ns_pid;	      /* in the process's own pid namespace, the innermost */
 	pp_u32 reason;	      /* enum pp_reason */
@@ -184,7 +190,7 @@ enum pp_loss {
 PP_ASSERT(sizeof(struct pp_hdr) == 32, "pp_hdr");
 PP_ASSERT(sizeof(struct pp_window) == 14 * 8, "pp_window");
 PP_ASSERT(sizeof(struct pp_edge) == 32 + 32 + 112 + 12 * 8 + 8, "pp_edge");
-PP_ASSERT(sizeof(struct pp_base) == sizeof(struct pp_edge) + 24 + 24 + 16 + PP_ARGS_MAX, "pp_base");
+PP_ASSERT(sizeof(struct pp_base) == sizeof(struct pp_edge) + 32 + 24 + 16 + PP_ARGS_MAX, "pp_base");
 PP_ASSERT(sizeof(struct pp_exit) == sizeof(struct pp_edge) + 8, "pp_exit");
 PP_ASSERT(sizeof(struct pp_mark) == sizeof(struct pp_edge) + 24, "pp_mark");
 PP_ASSERT(sizeof(struct pp_sample) == 32 + 8 * 8, "pp_sample");

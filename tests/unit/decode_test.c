@@ -158,6 +158,7 @@ static void base_record(void **state)
 	rec.ppid = 4;
 	rec.ns_pid = 5;
 	rec.reason = PP_BY_FORK;
+	rec.cgroup_id = 5881;
 	rec.threads = 6;
 	rec.args_len = PP_ARGS_MAX;
 	memset(rec.comm, 'c', sizeof(rec.comm)); /* not terminated */
@@ -172,13 +173,14 @@ static void base_record(void **state)
 	assert_int_equal(ev.edge.ppid, 4);
 	assert_int_equal(ev.edge.ns_pid, 5);
 	assert_int_equal(ev.edge.reason, PP_BY_FORK);
+	assert_int_equal(ev.edge.cgroup_id, 5881);
 	assert_int_equal(ev.edge.threads, 6);
 	rec.args_len = PP_ARGS_MAX + 1;
 	assert_int_equal(decode(&rec, sizeof(rec), PAGE, &ev), -EBADMSG);
 	rec.args_len = 0;
 	rec.reason = 0;
 	assert_int_equal(decode(&rec, sizeof(rec), PAGE, &ev), -EBADMSG);
-	rec.reason = PP_BY_FORK + 1;
+	rec.reason = PP_BY_JOIN + 1;
 	assert_int_equal(decode(&rec, sizeof(rec), PAGE, &ev), -EBADMSG);
 }
 

@@ -3,29 +3,32 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/show.h"
+#include "cmd/targets.h"
 #include "cmd/trace.h"
 #include "lib/say.h"
-#include "lib/text.h"
-#include "resolve/proc.h"
-#include "source/find.h"
 #include "source/signals.h"
 
 #define POLL_MS 25
 
 static const char HELP[] =
-    "usage: peakphase attach [options] -p PID[,PID...]\n"
+    "usage: peakphase attach [options] -p PID[,PID...] | --container NAME | --cgroup PATH | --comm NAME\n"
+    "       peakphase attach --list\n"
     "\n"
     "Traces processes that run already, with all their threads and the processes that they start\n"
-    "from now on. Ends with the last of them, after -d, or on Ctrl-C; the processes go on as they\n"
-    "were.\n"
+    "from now on; of a container or cgroup also those that come into it. Ends with the last of\n"
+    "them, after -d, or on Ctrl-C; the processes go on as they were.\n"
     "\n"
     "  -p, --pid PID          process to trace; several with commas or several -p\n"
+    "      --container NAME   container by name, id or the beginning of one: Docker, Podman,\n"
+    "                         containerd, CRI-O; of Kubernetes NAMESPACE/POD/NAME or a part of it\n"
+    "      --cgroup PATH      cgroup by its folder, or by its path within the hierarchy\n"
+    "      --comm NAME        all processes with that name\n"
+    "      --wait             wait for it, and go on when it is started again\n"
+    "      --list             show what can be attached to, and trace nothing\n"
     "  -o, --output FILE      write the recording to FILE (default: pid-PID-TIME.peak)\n"
     "      --no-record        make no recording\n"
     "  -q, --quiet            print no lines\n"
@@ -40,96 +43,25 @@ static const char HELP[] =
     "\n"
     "  peakphase attach -p $(pgrep -n etl) -d 10m\n";
 
-/* Can pid be traced? 0, or said and -errno. A thread's id stands for its process. */
-static int check_target(pid_t *pid)
-{
-	struct proc_status st;
-	pid_t tgid = *pid;
-
-	switch (proc_kind("/proc", *pid, &tgid)) {
-	case PROC_GONE:
-		say_error("there is no process %d", *pid);
-		say_remedy("`pgrep -a NAME` lists processes by name");
-		return -ESRCH;
-	case PROC_ZOMBIE:
-		say_error("process %d has ended already: its parent has not collected it", *pid);
-		say_remedy("trace the program from its start: peakphase run -- COMMAND");
-		return -ESRCH;
-	case PROC_KERNEL:
-		say_error("%d is a kernel thread: it has no memory of its own", *pid);
-		say_remedy("give the pid of a program");
-		return -EINVAL;
-	case PROC_THREAD:
-	case PROC_USER:
-		break;
-	}
-	if (tgid != *pid) {
-		say_info("%d is a thread of process %d: tracing the process", *pid, tgid);
-		*pid = tgid;
-	}
-	if (tgid == getpid()) {
-		say_error("%d is this tracer itself", tgid);
-		say_remedy("give the pid of another program");
-		return -EINVAL;
-	}
-	if (!proc_status("/proc", tgid, &st) && st.tracer)
-		say_info(
-		    "process %d is also traced by process %u (a debugger?): while that one stops it, nothing happens in it",
-		    tgid, st.tracer);
-	return 0;
-}
-
-static int check_targets(struct trace_options *opt)
-{
-	for (unsigned int i = 0; i < opt->npids; i++) {
-		int err = check_target(&opt->pid[i]);
-
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int probe(void *ctx, const char *path)
-{
-	session_probe(ctx, path);
-	return 0;
-}
-
 /* Markers before the baseline: a mark that comes first would have nothing to begin from. */
-static int adopt(struct trace *t, const struct trace_options *opt)
+static int adopt(struct trace *t, struct targets *targets, bool wait)
 {
 	struct session *s = trace_session(t);
-	unsigned int attached = 0;
-	int err = 0;
+	int err = targets_take_in(targets, s);
 
-	for (unsigned int i = 0; i < opt->npids && !err; i++) {
-		find_in_process("/proc", opt->pid[i], probe, s);
-		err = session_watch(s, opt->pid[i]);
-		if (err == -ESRCH)
-			err = 0; /* gone since it was looked at: the others count */
-	}
-	err = err ? err : session_adopt(s);
-	if (err) {
-		say_error("cannot take in the processes: %s", strerror(-err));
-		return err;
-	}
-	err = trace_poll(t, 0);
+	err = err ? err : trace_poll(t, 0);
 	if (err)
 		return err;
-	for (unsigned int i = 0; i < opt->npids; i++)
-		if (session_follows(s, opt->pid[i]) == 1)
-			attached++;
-	if (attached) {
+	if (trace_live(t))
 		trace_say_baseline(t, session_probes(s));
-		return 0;
-	}
-	say_error("process %d ended before it could be traced", opt->pid[0]);
-	say_remedy("trace the program from its start: peakphase run -- COMMAND");
-	return -ESRCH;
+	else if (wait)
+		say_info("waiting for %s", targets_name(targets));
+	else
+		err = targets_say_none(targets);
+	return err;
 }
 
-static int follow(struct trace *t, struct signals *sig)
+static int follow(struct trace *t, struct targets *targets, struct signals *sig, bool wait)
 {
 	struct pollfd fds[] = {
 	    {.fd = sig->fd, .events = POLLIN},
@@ -142,35 +74,35 @@ static int follow(struct trace *t, struct signals *sig)
 			return -errno;
 		if (fds[0].revents && signals_stop(sig, &signo) == 1)
 			break;
-		err = trace_poll(t, 0);
-	} while (!err && !trace_over(t) && (trace_live(t) || !trace_seen(t)));
+		err = targets_poll(targets, trace_session(t));
+		err = err ? err : trace_poll(t, 0);
+	} while (!err && !trace_over(t) && (wait || trace_live(t) || !trace_seen(t)));
 	return err;
 }
 
-static int trace_targets(const struct trace_options *opt)
+static int trace_targets(const struct trace_options *opt, struct targets *targets)
 {
 	struct signals sig;
 	struct trace *t;
-	char name[32], path[512];
+	char path[512];
 	int err, end;
 
-	snprintf(name, sizeof(name), "pid-%d", opt->pid[0]);
 	err = signals_open(&sig);
 	if (err)
 		return STATUS_FAILED;
-	err = trace_open(&t, opt, TRACE_ATTACH, name);
+	err = trace_open(&t, opt, TRACE_ATTACH, targets_name(targets));
 	if (err) {
 		signals_close(&sig);
 		return trace_status(err);
 	}
 	err = trace_begin(t);
-	err = err ? err : adopt(t, opt);
+	err = err ? err : adopt(t, targets, opt->wait);
 	if (err) {
 		trace_discard(&t);
 		signals_close(&sig);
 		return STATUS_FAILED;
 	}
-	err = follow(t, &sig);
+	err = follow(t, targets, &sig, opt->wait);
 	snprintf(path, sizeof(path), "%s", trace_path(t));
 	end = trace_end(&t, -1);
 	signals_close(&sig);
@@ -180,9 +112,35 @@ static int trace_targets(const struct trace_options *opt)
 	return err ? STATUS_FAILED : 0;
 }
 
+static int check_usage(const struct trace_options *opt, int argc)
+{
+	bool none = !opt->npids && !opt->nnamed;
+
+	if (opt->first_arg < argc || none) {
+		say_error("attach: %s", none ? "nothing to attach to" : "takes no arguments");
+		say_remedy(
+		    "peakphase attach -p PID, or --container NAME; --list shows what there is");
+		return -EINVAL;
+	}
+	if (opt->no_follow && targets_in_cgroups(opt)) {
+		say_error("--no-follow does not go with a container or a cgroup");
+		say_remedy("every process of it is traced; for one process alone use -p");
+		return -EINVAL;
+	}
+	if (opt->wait && !opt->nnamed) {
+		say_error("--wait does not go with -p alone: a pid does not come back");
+		say_remedy(
+		    "wait for a container, a cgroup or a name: --container, --cgroup, --comm");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int cmd_attach(int argc, char **argv)
 {
 	struct trace_options opt;
+	struct targets *targets;
+	int status;
 
 	if (trace_parse(&opt, TRACE_ATTACH, argc, argv))
 		return STATUS_USAGE;
@@ -190,12 +148,11 @@ int cmd_attach(int argc, char **argv)
 		fputs(HELP, stdout);
 		return 0;
 	}
-	if (opt.first_arg < argc || !opt.npids) {
-		say_error("attach: %s", opt.npids ? "takes no arguments" : "nothing to attach to");
-		say_remedy("peakphase attach -p PID");
+	if (check_usage(&opt, argc))
 		return STATUS_USAGE;
-	}
-	if (check_targets(&opt))
+	if (targets_open(&targets, &opt))
 		return STATUS_FAILED;
-	return trace_targets(&opt);
+	status = trace_targets(&opt, targets);
+	targets_close(&targets);
+	return status;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/targets.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "model/model.h"
@@ -50,6 +51,7 @@ struct trace {
 	struct best best;
 	struct looking looking[LOOKING_MAX];
 	unsigned int nlooking;
+	bool threads_wait; /* a process came in with threads that are not followed yet */
 };
 
 static uint64_t mono_ns(void)
@@ -113,8 +115,10 @@ static int on_event(void *ctx, const struct event *ev)
 
 	if (t->store)
 		store_event(t->store, ev);
-	if (ev->kind == PP_BASE && ev->edge.reason == PP_BY_EXEC)
+	if (ev->kind == PP_BASE && (ev->edge.reason == PP_BY_EXEC || ev->edge.reason == PP_BY_JOIN))
 		look_at(t, (pid_t)ev->pid);
+	t->threads_wait |=
+	    ev->kind == PP_BASE && ev->edge.reason == PP_BY_JOIN && ev->edge.threads > 1;
 	return model_feed(t->model, ev);
 }
 
@@ -154,6 +158,7 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 	    .mms = opt->mms,
 	    .where_every = opt->where_every,
 	    .no_follow = opt->no_follow,
+	    .cgroups = targets_in_cgroups(opt),
 	    .event = on_event,
 	    .ctx = t,
 	};
@@ -322,6 +327,12 @@ int trace_poll(struct trace *t, int timeout_ms)
 
 	if (err)
 		return err;
+	if (t->threads_wait) {
+		t->threads_wait = false;
+		err = session_adopt(t->session);
+		if (err)
+			return err;
+	}
 	look_for_markers(t);
 	record_losses(t);
 	return 0;

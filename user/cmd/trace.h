@@ -11,8 +11,16 @@
 #include <sys/types.h>
 
 #include "source/session.h"
+#include "source/target.h"
 
 #define TRACE_PIDS_MAX 1024
+#define TRACE_NAMED_MAX 64
+
+/* A container, a cgroup or a program, by name. */
+struct trace_named {
+	enum target_kind kind;
+	const char *text;
+};
 
 struct trace_options {
 	const char *output; /* NULL: a name made of command and time */
@@ -23,6 +31,10 @@ struct trace_options {
 	const char *user;	   /* run */
 	pid_t pid[TRACE_PIDS_MAX]; /* attach */
 	unsigned int npids;
+	struct trace_named named[TRACE_NAMED_MAX]; /* attach */
+	unsigned int nnamed;
+	bool wait;     /* for what is not there yet, and after it ended for the next one */
+	bool list;     /* nothing is traced: what could be is listed */
 	int first_arg; /* index in argv of the command */
 	bool help;
 };

@@ -24,6 +24,11 @@ enum {
 	OPT_RING_EDGES,
 	OPT_RING_SAMPLES,
 	OPT_PROCESSES,
+	OPT_CONTAINER,
+	OPT_CGROUP,
+	OPT_COMM,
+	OPT_WAIT,
+	OPT_LIST,
 };
 
 static const struct option LONG[] = {
@@ -40,6 +45,11 @@ static const struct option LONG[] = {
     {"ring-edges", required_argument, NULL, OPT_RING_EDGES},
     {"ring-samples", required_argument, NULL, OPT_RING_SAMPLES},
     {"processes", required_argument, NULL, OPT_PROCESSES},
+    {"container", required_argument, NULL, OPT_CONTAINER},
+    {"cgroup", required_argument, NULL, OPT_CGROUP},
+    {"comm", required_argument, NULL, OPT_COMM},
+    {"wait", no_argument, NULL, OPT_WAIT},
+    {"list", no_argument, NULL, OPT_LIST},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -103,8 +113,49 @@ static int add_pids(struct trace_options *opt, const char *list)
 	}
 }
 
+/* 1: not one of those that say what to attach to. */
+static int take_target(struct trace_options *opt, int c)
+{
+	static const struct {
+		int c;
+		enum target_kind kind;
+	} named[] = {
+	    {OPT_CONTAINER, TARGET_CONTAINER},
+	    {OPT_CGROUP, TARGET_CGROUP},
+	    {OPT_COMM, TARGET_COMM},
+	};
+
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		if (named[i].c != c)
+			continue;
+		if (opt->nnamed == TRACE_NAMED_MAX) {
+			say_error("more than %d containers, cgroups and programs", TRACE_NAMED_MAX);
+			say_remedy("attach to a cgroup that holds them all");
+			return -EINVAL;
+		}
+		opt->named[opt->nnamed++] = (struct trace_named){named[i].kind, optarg};
+		return 0;
+	}
+	switch (c) {
+	case 'p':
+		return add_pids(opt, optarg);
+	case OPT_WAIT:
+		opt->wait = true;
+		return 0;
+	case OPT_LIST:
+		opt->list = true;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
 static int take(struct trace_options *opt, enum trace_mode mode, int c)
 {
+	int err = mode == TRACE_ATTACH ? take_target(opt, c) : 1;
+
+	if (err <= 0)
+		return err;
 	switch (c) {
 	case 'o':
 		opt->output = optarg;
@@ -136,10 +187,6 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 		if (text_parse_duration(optarg, &opt->duration_ns) || !opt->duration_ns)
 			return bad_value("-d", optarg, "a time such as 30, 1.5, 200ms or 2m");
 		return 0;
-	case 'p':
-		if (mode != TRACE_ATTACH)
-			break;
-		return add_pids(opt, optarg);
 	case OPT_RING_EDGES:
 		return parse_ring("--ring-edges", optarg, &opt->ring_edges);
 	case OPT_RING_SAMPLES:

@@ -97,12 +97,13 @@ static int base(struct scale *s, const void *data, size_t size, struct ev_edge *
 	if (size != sizeof(in))
 		return -EBADMSG;
 	memcpy(&in, data, sizeof(in));
-	if (in.args_len > PP_ARGS_MAX || in.reason < PP_BY_ATTACH || in.reason > PP_BY_FORK)
+	if (in.args_len > PP_ARGS_MAX || in.reason < PP_BY_ATTACH || in.reason > PP_BY_JOIN)
 		return -EBADMSG;
 	edge(s, data, out);
 	out->parent_mm_id = in.parent_mm_id;
 	out->start_ns = in.start_ns;
 	out->start_boot_ns = in.start_boot_ns;
+	out->cgroup_id = in.cgroup_id;
 	out->ppid = in.ppid;
 	out->ns_pid = in.ns_pid;
 	out->reason = in.reason;

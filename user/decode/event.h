@@ -57,6 +57,7 @@ struct ev_edge {
 	uint32_t lost;
 	/* PP_BASE */
 	uint64_t parent_mm_id, start_ns, start_boot_ns;
+	uint64_t cgroup_id; /* memory cgroup: inode of its folder; 0: not known */
 	uint32_t ppid, ns_pid, reason, threads, args_len;
 	char comm[17];		/* terminated */
 	char args[PP_ARGS_MAX]; /* NUL between arguments, args_len bytes */

@@ -125,6 +125,7 @@ static void set_identity(struct process *pub, const struct ev_edge *e)
 	pub->parent_mm_id = e->parent_mm_id;
 	pub->ns_pid = e->ns_pid;
 	pub->ppid = e->ppid;
+	pub->cgroup_id = e->cgroup_id;
 	pub->proc_start_boot_ns = e->start_boot_ns;
 	pub->reason = e->reason;
 	memcpy(pub->comm, e->comm, sizeof(pub->comm));

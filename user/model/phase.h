@@ -89,6 +89,7 @@ struct process {
 	uint64_t mm_id, parent_mm_id; /* parent 0: not traced */
 	uint32_t pid, ns_pid, ppid;
 	uint64_t proc_start_boot_ns; /* with the pid, the identity of the process */
+	uint64_t cgroup_id;	     /* its memory cgroup when the image began; 0: not known */
 	uint64_t start_ns, end_ns;   /* of the tracing of this image; end 0: still running */
 	uint32_t reason;	     /* enum pp_reason */
 	char comm[17];

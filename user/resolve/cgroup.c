@@ -8,70 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resolve/cgroup_mounts.h"
 #include "resolve/proc.h"
-
-/* Is name one of the comma-separated words of list? */
-static bool has_word(const char *list, size_t len, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *p = list, *end = list + len; p < end;) {
-		const char *comma = memchr(p, ',', (size_t)(end - p));
-		const char *stop = comma ? comma : end;
-
-		if ((size_t)(stop - p) == n && !memcmp(p, name, n))
-			return true;
-		p = stop + 1;
-	}
-	return false;
-}
-
-/* mountinfo writes space, tab, newline and backslash as three octal digits. */
-static void decode_octal(char *s)
-{
-	char *to = s;
-
-	while (*s) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 4;
-		} else {
-			*to++ = *s++;
-		}
-	}
-	*to = '\0';
-}
-
-struct mount_line {
-	char *top, *dir, *type, *options; /* options of the superblock: the controllers on v1 */
-};
-
-/* "36 35 0:30 / /sys/fs/cgroup rw,… shared:9 - cgroup2 cgroup2 rw,…" */
-static int mount_parse(char *line, struct mount_line *m)
-{
-	char *save, *word = strtok_r(line, " \n", &save);
-	int i;
-
-	for (i = 0; word && i < 5; i++) {
-		if (i == 3)
-			m->top = word;
-		if (i == 4)
-			m->dir = word;
-		word = strtok_r(NULL, " \n", &save);
-	}
-	while (word && strcmp(word, "-") != 0)
-		word = strtok_r(NULL, " \n", &save);
-	m->type = word ? strtok_r(NULL, " \n", &save) : NULL;
-	if (!m->type || !strtok_r(NULL, " \n", &save))
-		return -EBADMSG;
-	m->options = strtok_r(NULL, " \n", &save);
-	if (!m->options)
-		return -EBADMSG;
-	decode_octal(m->top);
-	decode_octal(m->dir);
-	return 0;
-}
 
 static int read_file(const char *dir, const char *name, char *buf, size_t cap)
 {
@@ -83,67 +21,35 @@ static int read_file(const char *dir, const char *name, char *buf, size_t cap)
 	return proc_file(path, buf, cap, &len);
 }
 
-static bool v2_has_memory(const char *dir)
-{
-	char buf[512];
+struct memory_search {
+	struct cgroup_mount *m;
+	bool seen_v2;
+};
 
-	if (read_file(dir, "cgroup.controllers", buf, sizeof(buf)))
-		return false;
-	for (char *save, *w = strtok_r(buf, " \n", &save); w; w = strtok_r(NULL, " \n", &save)) {
-		if (!strcmp(w, "memory"))
-			return true;
-	}
-	return false;
-}
-
-static int mount_take(struct cgroup_mount *m, const char *sysroot, const struct mount_line *line,
-		      enum cgroup_version version)
+/* A controller is in one hierarchy at a time: v1's mount of memory wins over an empty v2 tree. */
+static int try_memory(void *ctx, const struct cgroup_hierarchy *h)
 {
-	if (snprintf(m->dir, sizeof(m->dir), "%s%s", sysroot, line->dir) >= (int)sizeof(m->dir) ||
-	    snprintf(m->top, sizeof(m->top), "%s", line->top) >= (int)sizeof(m->top))
-		return -ENAMETOOLONG;
-	m->version = version;
+	struct memory_search *s = ctx;
+	struct cgroup_mount *m = s->m;
+
+	s->seen_v2 |= h->v2;
+	if (!h->memory || (h->v2 ? m->version != CGROUP_NONE : m->version == CGROUP_V1))
+		return 0;
+	strcpy(m->dir, h->dir);
+	strcpy(m->top, h->top);
+	m->version = h->v2 ? CGROUP_V2 : CGROUP_V1;
 	return 0;
 }
 
 int cgroup_mount_find(const char *proc, const char *sysroot, struct cgroup_mount *m)
 {
-	char path[PATH_MAX], dir[PATH_MAX], *line = NULL;
-	bool seen_v2 = false;
-	size_t cap = 0;
-	FILE *f;
-	int err = 0;
+	struct memory_search s = {.m = m};
+	int err;
 
 	memset(m, 0, sizeof(*m));
-	if (snprintf(path, sizeof(path), "%s/self/mountinfo", proc) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	/* A controller is in one hierarchy at a time: v1's mount of memory wins over an empty v2
-	 * tree. */
-	while (!err && getline(&line, &cap, f) > 0) {
-		struct mount_line ml = {0};
-
-		if (mount_parse(line, &ml))
-			continue;
-		if (!strcmp(ml.type, "cgroup2")) {
-			seen_v2 = true;
-			if (snprintf(dir, sizeof(dir), "%s%s", sysroot, ml.dir) >= (int)sizeof(dir))
-				err = -ENAMETOOLONG;
-			else if (m->version == CGROUP_NONE && v2_has_memory(dir))
-				err = mount_take(m, sysroot, &ml, CGROUP_V2);
-		} else if (m->version != CGROUP_V1 && !strcmp(ml.type, "cgroup") &&
-			   has_word(ml.options, strlen(ml.options), "memory")) {
-			err = mount_take(m, sysroot, &ml, CGROUP_V1);
-		}
-	}
-	m->hybrid = m->version == CGROUP_V1 && seen_v2;
-	free(line);
-	fclose(f);
-	if (!err && m->version == CGROUP_NONE)
-		err = -ENOENT;
-	return err;
+	err = cgroup_hierarchies(proc, sysroot, try_memory, &s);
+	m->hybrid = m->version == CGROUP_V1 && s.seen_v2;
+	return err ? err : m->version == CGROUP_NONE ? -ENOENT : 0;
 }
 
 int cgroup_parse(const char *text, enum cgroup_version version, char path[static PATH_MAX])
@@ -154,9 +60,10 @@ int cgroup_parse(const char *text, enum cgroup_version version, char path[static
 		const char *list = memchr(line, ':', (size_t)(end - line));
 		const char *colon = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
 
-		if (colon && (version == CGROUP_V2
-				  ? line[0] == '0' && list == line + 1 && colon == list + 1
-				  : has_word(list + 1, (size_t)(colon - list - 1), "memory"))) {
+		if (colon &&
+		    (version == CGROUP_V2
+			 ? line[0] == '0' && list == line + 1 && colon == list + 1
+			 : cgroup_has_word(list + 1, (size_t)(colon - list - 1), "memory"))) {
 			size_t n = (size_t)(end - colon - 1);
 
 			if (n >= PATH_MAX)

@@ -258,7 +258,7 @@ int session_open(struct session **out, const struct session_options *opt)
 	if (!s->probes)
 		probe_calibration_close(&cal);
 	if (!err)
-		err = session_attach(s->skel, opt);
+		err = session_attach(s->skel, opt, &s->facts);
 	if (err)
 		session_close(&s);
 	else
@@ -297,7 +297,17 @@ int session_watch(struct session *s, pid_t pid)
 
 	if (err)
 		return err;
-	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.procs), &key, &v, BPF_ANY))
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.procs), &key, &v, BPF_NOEXIST))
+		return -errno;
+	return 0;
+}
+
+int session_watch_cgroup(struct session *s, uint32_t hierarchy, uint64_t id)
+{
+	struct cgroup_key key = {.id = id, .hierarchy = hierarchy};
+	uint32_t one = 1;
+
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.cgroups), &key, &one, BPF_ANY))
 		return -errno;
 	return 0;
 }

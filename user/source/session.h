@@ -19,6 +19,7 @@ struct session_options {
 	uint32_t mms;	      /* processes that can be traced at once; 0: default */
 	uint32_t where_every; /* attach the fault tracepoints, one fault in so many; 0: off */
 	bool no_follow;	      /* do not follow fork */
+	bool cgroups;	      /* session_watch_cgroup() will be asked for */
 	/* Returns 0; anything else ends the poll and is returned by it. */
 	int (*event)(void *ctx, const struct event *ev);
 	void *ctx;
@@ -34,6 +35,7 @@ struct session_facts {
 	uint32_t page_size;	   /* bytes */
 	uint64_t error_per_thread; /* bytes that a counter may lag by; 0 since Linux 6.2 */
 	const char *site;	   /* of the marker that is probed: "nop10", "nop5", "nop1" */
+	bool joins;		   /* the kernel tells of what comes into a watched cgroup */
 	bool late_needs_admin;	   /* probing more files asks for CAP_SYS_ADMIN (before 6.6) */
 };
 
@@ -50,9 +52,15 @@ const struct session_facts *session_facts(const struct session *s);
 
 /*
  * Follow pid from its next exec, or, with session_adopt(), from now. Pids here and in events are
- * those of the tracer's own pid namespace. -ESRCH: no such process.
+ * those of the tracer's own pid namespace. -ESRCH: no such process. -EEXIST: it is followed or
+ * watched already.
  */
 int session_watch(struct session *s, pid_t pid);
+/*
+ * Take in what comes into a cgroup, or into one below it, from now on; what is in it already is for
+ * session_watch(). hierarchy: the kernel's number of it, 0 for v2; id: inode of the folder.
+ */
+int session_watch_cgroup(struct session *s, uint32_t hierarchy, uint64_t id);
 /* Takes in all watched processes that have not been exec'ed yet, as they are. */
 int session_adopt(struct session *s);
 /* The tracing ends: a last edge of every process that goes on, to be polled after this. */

@@ -91,6 +91,8 @@ static void set_constants(struct peakphase *skel, const struct session_options *
 	skel->rodata->cfg_where_every = opt->where_every ? opt->where_every : 1;
 	skel->rodata->cfg_nested = nested;
 	bpf_program__set_autoload(skel->progs.find_process, nested);
+	bpf_program__set_autoload(skel->progs.on_cgroup_attach, facts->joins);
+	bpf_program__set_autoload(skel->progs.on_fork_into_cgroup, opt->cgroups);
 	bpf_program__set_autoload(skel->progs.on_fault_user, opt->where_every != 0);
 	bpf_program__set_autoload(skel->progs.on_fault_kernel, opt->where_every != 0);
 }
@@ -160,6 +162,9 @@ int session_load(const struct session_options *opt, enum probe_way way, struct p
 		return err;
 	facts->cpus = (uint32_t)cpus;
 	facts->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	/* Where the kernel has no such tracepoint, the cgroups are looked into again and again. */
+	facts->joins =
+	    opt->cgroups && libbpf_find_vmlinux_btf_id("cgroup_attach_task", BPF_TRACE_RAW_TP) > 0;
 	skel = peakphase__open();
 	if (!skel) {
 		err = -errno;
@@ -201,13 +206,21 @@ static int attach_one(struct bpf_program *prog, struct bpf_link **link)
 	return err;
 }
 
-int session_attach(struct peakphase *skel, const struct session_options *opt)
+int session_attach(struct peakphase *skel, const struct session_options *opt,
+		   const struct session_facts *facts)
 {
 	int err = attach_one(skel->progs.on_exit, &skel->links.on_exit);
 
 	err = err ? err : attach_one(skel->progs.on_exec, &skel->links.on_exec);
 	err = err ? err : attach_one(skel->progs.on_fork, &skel->links.on_fork);
 	err = err ? err : attach_one(skel->progs.on_rss_stat, &skel->links.on_rss_stat);
+	if (facts->joins)
+		err = err ? err
+			  : attach_one(skel->progs.on_cgroup_attach, &skel->links.on_cgroup_attach);
+	if (opt->cgroups)
+		err = err ? err
+			  : attach_one(skel->progs.on_fork_into_cgroup,
+				       &skel->links.on_fork_into_cgroup);
 	if (opt->where_every) {
 		err = err ? err : attach_one(skel->progs.on_fault_user, &skel->links.on_fault_user);
 		err = err ? err

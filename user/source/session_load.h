@@ -12,6 +12,7 @@ struct peakphase;
 int session_load(const struct session_options *opt, enum probe_way way, struct peakphase **skel,
 		 struct session_facts *facts);
 /* Attaches the tracepoints. Says errors. */
-int session_attach(struct peakphase *skel, const struct session_options *opt);
+int session_attach(struct peakphase *skel, const struct session_options *opt,
+		   const struct session_facts *facts);
 
 #endif

@@ -208,6 +208,8 @@ static struct value process_begun_by(const struct row *r)
 		return text("exec");
 	case PP_BY_FORK:
 		return text("fork");
+	case PP_BY_JOIN:
+		return text("join");
 	default:
 		return none();
 	}
