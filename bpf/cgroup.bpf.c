@@ -51,7 +51,8 @@ static __always_inline bool watched(struct cgroup *cgroup)
 	return c.found;
 }
 
-/* As it comes in; other threads of it are taken in by userspace, which the base edge tells of them. */
+/* As it comes in; other threads of it are taken in by userspace, which the base edge tells of them.
+ */
 static __always_inline void take_in(struct task_struct *task, bool borrows)
 {
 	struct mm_struct *mm = task->mm;
@@ -61,7 +62,8 @@ static __always_inline void take_in(struct task_struct *task, bool borrows)
 
 	if (!mm || bpf_map_lookup_elem(&procs, &tgid))
 		return;
-	/* A vfork child runs on the memory of its parent, which has not come in: not before exec. */
+	/* A vfork child runs on the memory of its parent, which has not come in: not before exec.
+	 */
 	if (borrows || BPF_CORE_READ(task, vfork_done)) {
 		bpf_map_update_elem(&procs, &tgid, &p, BPF_NOEXIST);
 		return;

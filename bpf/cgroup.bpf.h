@@ -15,7 +15,8 @@ static __always_inline u64 id_of_cgroup(u64 cgroup)
 	return kn ? read_u64(kn + bpf_core_field_offset(struct kernfs_node, id)) : 0;
 }
 
-/* The number of the cgroup that a task's memory is charged to; without a controller, of its v2 one. */
+/* The number of the cgroup that a task's memory is charged to; without a controller, of its v2 one.
+ */
 static __always_inline u64 cgroup_id_of(struct task_struct *task)
 {
 	u64 set = (u64)BPF_CORE_READ(task, cgroups), css;
@@ -23,7 +24,8 @@ static __always_inline u64 cgroup_id_of(struct task_struct *task)
 	if (!set)
 		return 0;
 	if (!charge_known())
-		return id_of_cgroup(read_u64(set + bpf_core_field_offset(struct css_set, dfl_cgrp)));
+		return id_of_cgroup(
+		    read_u64(set + bpf_core_field_offset(struct css_set, dfl_cgrp)));
 	css = read_u64(set + bpf_core_field_offset(struct css_set, subsys) +
 		       bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id) * 8);
 	if (!css)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/attach_list.h"
 #include "cmd/cmd.h"
 #include "cmd/show.h"
 #include "cmd/targets.h"
@@ -29,7 +30,7 @@ static const char HELP[] =
     "      --comm NAME        all processes with that name\n"
     "      --wait             wait for it, and go on when it is started again\n"
     "      --list             show what can be attached to, and trace nothing\n"
-    "  -o, --output FILE      write the recording to FILE (default: pid-PID-TIME.peak)\n"
+    "  -o, --output FILE      write the recording to FILE (default: pid-PID-TIME.peak, NAME-TIME.peak)\n"
     "      --no-record        make no recording\n"
     "  -q, --quiet            print no lines\n"
     "  -d, --duration TIME    stop after TIME (30, 1.5, 200ms, 2m)\n"
@@ -116,6 +117,13 @@ static int check_usage(const struct trace_options *opt, int argc)
 {
 	bool none = !opt->npids && !opt->nnamed;
 
+	if (opt->list && none && opt->first_arg == argc)
+		return 0;
+	if (opt->list) {
+		say_error("--list traces nothing: it goes alone, or with --json");
+		return -EINVAL;
+	}
+
 	if (opt->first_arg < argc || none) {
 		say_error("attach: %s", none ? "nothing to attach to" : "takes no arguments");
 		say_remedy(
@@ -150,6 +158,8 @@ int cmd_attach(int argc, char **argv)
 	}
 	if (check_usage(&opt, argc))
 		return STATUS_USAGE;
+	if (opt.list)
+		return attach_list(opt.json, stdout);
 	if (targets_open(&targets, &opt))
 		return STATUS_FAILED;
 	status = trace_targets(&opt, targets);
