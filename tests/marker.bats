@@ -237,8 +237,50 @@ matrix() {
 		"log_rss log_rss_begin log_rss_enabled log_rss_end" ]
 	readelf -d "$lib" | grep -q 'soname: \[liblogrss.so.1\]'
 	run ! grep -q NEEDED <(readelf -d "$lib")
+	[ "$(nm -D --undefined-only "$lib" | awk '{ print $1, $2 }')" = "w environ" ]
 	only_on_x86_64
 	one_marker "$lib"
+}
+
+@test "liblogrss.so: PEAKPHASE_LOG=1 prints what is and what was, of any label" {
+	cat >"$D/log.c" <<-'EOF'
+		#include <errno.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		void log_rss(const char *);
+		int main(void)
+		{
+			char *edge = (char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) + 4096;
+			munmap(edge, 4096);
+			memset(edge - 100, 'e', 100);
+			errno = 77;
+			free(memset(malloc(60 << 20), 1, 60 << 20));
+			memset(malloc(20 << 20), 1, 20 << 20);
+			log_rss("load:users");
+			log_rss("a\033[31m\302\233b\n");
+			log_rss(NULL), log_rss((void *)0x1000), log_rss(edge - 50);
+			edge[-1] = 0;
+			log_rss(edge - 5);
+			return errno != 77;
+		}
+	EOF
+	local compiler log
+	for compiler in gcc clang; do
+		$compiler -shared -O2 -fPIC -fvisibility=hidden -fno-stack-protector -nostdlib -I"$ROOT/include" \
+			"$ROOT"/user/marker/logrss.c "$ROOT"/user/marker/print.c -Wl,-soname,liblogrss.so.1 -o "$D/liblogrss.so.1"
+		$compiler -O1 -fno-builtin "$D/log.c" "$D/liblogrss.so.1" -o "$D/log"
+		for log in "" PEAKPHASE_LOG= PEAKPHASE_LOG=0 PEAKPHASE_LOG=11 XPEAKPHASE_LOG=1; do
+			[ -z "$(env ${log:+"$log"} LD_LIBRARY_PATH="$D" "$D/log" 2>&1)" ] || fail "prints with '$log'"
+		done
+		PEAKPHASE_LOG=1 LD_LIBRARY_PATH=$D "$D/log" >"$D/log.out" 2>"$D/log.err"
+		[ ! -s "$D/log.out" ]
+		sed -E 's/ ~2[0-3]\.[0-9] MB  \(peak 6[0-3]\.[0-9]\)$/ OK/' "$D/log.err" | diff - <(printf '%s\n' \
+			'RSS [load:users]: OK' 'RSS [a\x1b[31m'$'\302''\x9bb\x0a]: OK' 'RSS [(null)]: OK' \
+			'RSS [(label not readable)]: OK' 'RSS [(label not readable)]: OK' 'RSS [eeee]: OK')
+	done
+	# Anyone may run it without an environment.
+	[ -z "$(env -i LD_LIBRARY_PATH="$D" "$D/log" 2>&1)" ]
 }
 
 @test "header: untraced cost of a call, limit 5 ns" {

@@ -13,7 +13,8 @@
  *
  * Header-only: nothing to link, no library, no initialisation, no output, no file, no thread. C99
  * and C++98 or later; gcc 8 or later and clang; executables and libraries, static and shared, LTO.
- * Other languages load liblogrss.so, which exports the same four functions.
+ * Other languages load liblogrss.so, which exports the same four functions; with PEAKPHASE_LOG=1 in
+ * the environment its log_rss() also prints the RSS and the peak so far on stderr.
  *
  * Labels   a NUL-terminated string, or NULL. The program never reads it: a tracer does, and copes
  *          with any pointer. Up to 255 bytes are kept as they are, longer ones are cut with a
@@ -63,6 +64,11 @@ extern "C" {
 #else
 #define PEAKPHASE_ADDRESS(x) ((uintptr_t)(x))
 #define PEAKPHASE_POINTER(type, x) ((type)(x))
+#endif
+
+/* liblogrss.so's own: what log_rss() does beside the marker. */
+#ifndef PEAKPHASE_MARKED
+#define PEAKPHASE_MARKED(label) ((void)0)
 #endif
 
 enum peakphase_op { PEAKPHASE_MARK = 0, PEAKPHASE_BEGIN = 1, PEAKPHASE_END = 2 };
@@ -229,6 +235,7 @@ PEAKPHASE_API void log_rss(const char *label);
 PEAKPHASE_API void log_rss(const char *label)
 {
 	peakphase_marker(PEAKPHASE_MARK, label, 0);
+	PEAKPHASE_MARKED(label);
 }
 
 /* A span begins. Returns the token that ends it, never 0. */

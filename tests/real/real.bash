@@ -5,6 +5,7 @@
 load ../helpers
 
 REAL=$PEAKPHASE_BUILD/real
+# shellcheck disable=SC2034  # for the tests
 REALSRC=$ROOT/tests/real
 # The package is the one that pip installed.
 unset PYTHONPATH

@@ -19,11 +19,12 @@ all: marker
 marker: $(MARKER_LIBS) $(MARKER_PY_OUT)
 
 # No library but itself (-nostdlib): one file serves every libc. No sanitizers: they are for ours.
-$(OUTPUT)/liblogrss.so: user/marker/logrss.c include/peakphase/log_rss.h | $(DEPS)
+MARKER_C := user/marker/logrss.c user/marker/print.c
+$(OUTPUT)/liblogrss.so: $(MARKER_C) user/marker/print.h include/peakphase/log_rss.h | $(DEPS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -Iinclude -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -shared -nostdlib \
-		-Wl,-soname,liblogrss.so.1 -Wl,--build-id $(LDFLAGS) $< -o $@
+		-fno-stack-protector -Wl,-soname,liblogrss.so.1 -Wl,--build-id $(LDFLAGS) $(MARKER_C) -o $@
 
 $(OUTPUT)/liblogrss.so.1: $(OUTPUT)/liblogrss.so
 	$(Q)ln -sf liblogrss.so $@

@@ -25,9 +25,12 @@ INFO = ("METADATA", "entry_points.txt")
 # path in an sdist → path in the repository
 C_SOURCES = {
     "csrc/logrss.c": "../logrss.c",
+    "csrc/print.c": "../print.c",
+    "csrc/print.h": "../print.h",
     "csrc/peakphase/log_rss.h": "../../../include/peakphase/log_rss.h",
 }
-LIBRARY_FLAGS = ["-O2", "-fPIC", "-shared", "-nostdlib", "-Wl,-soname,liblogrss.so.1"]
+LIBRARY_FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-fno-stack-protector", "-shared", "-nostdlib"]
+LIBRARY_FLAGS += ["-Wl,-soname,liblogrss.so.1"]
 
 
 def _c_source(name):
@@ -51,7 +54,7 @@ def _compile_library(directory):
     compilers = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
     for compiler in compilers:
         command = shlex.split(compiler) + LIBRARY_FLAGS
-        command += ["-I", include, _c_source("csrc/logrss.c"), "-o", out]
+        command += ["-I", include, *(_c_source(name) for name in C_SOURCES if name.endswith(".c")), "-o", out]
         try:
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             return out

@@ -22,6 +22,16 @@ def _nothing(label: Any) -> None:
     return None
 
 
+def _print(label: bytes) -> None:
+    """What liblogrss.so does with PEAKPHASE_LOG=1."""
+    with open("/proc/self/status", "rb") as file:
+        kb = {line[:6]: int(line.split()[1]) for line in file if line.startswith((b"VmRSS:", b"VmHWM:"))}
+    text = "".join(c if c.isprintable() else "".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape"))
+                   for c in label[:255].decode("utf-8", "surrogateescape"))  # fmt: skip
+    line = f"RSS [{text}]: ~{kb[b'VmRSS:'] / 1024:.1f} MB  (peak {kb[b'VmHWM:'] / 1024:.1f})\n"
+    os.write(2, line.encode("utf-8", "surrogateescape"))
+
+
 def _no_token(label: Any) -> int:
     return 1
 
@@ -57,4 +67,5 @@ def bind() -> Bound:
         enabled.argtypes = []
         enabled.restype = ctypes.c_int
         return mark, begin, end, enabled
-    return _nothing, _no_token, _nothing, _not_enabled
+    mark = _print if os.environ.get("PEAKPHASE_LOG") == "1" else _nothing
+    return mark, _no_token, _nothing, _not_enabled
