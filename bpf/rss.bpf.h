@@ -130,9 +130,14 @@ static __always_inline void write_co(struct mm_state *st, u64 word, u64 at,
 	*(volatile u64 *)&co->key = word;
 }
 
-/* The RSS has grown: raise the window's maximum, with moment and members. */
+/*
+ * The RSS has grown: raise the window's maximum, with moment and members. Nothing that takes time
+ * lies between the exchange and the write: who is held up there writes over a later raise's.
+ */
 static __always_inline void raise_total(struct mm_state *st, const struct moment *now)
 {
+	u64 at_ns = bpf_ktime_get_ns();
+
 	for (int i = 0; i < 16; i++) {
 		u64 old = *(volatile u64 *)&st->word;
 		u64 word;
@@ -141,7 +146,7 @@ static __always_inline void raise_total(struct mm_state *st, const struct moment
 			return;
 		word = word_make(word_seq(old), now->total);
 		if (__sync_val_compare_and_swap(&st->word, old, word) == old) {
-			write_co(st, word, bpf_ktime_get_ns(), now);
+			write_co(st, word, at_ns, now);
 			return;
 		}
 	}
@@ -336,7 +341,8 @@ __weak int settle_counters(struct mm_state *st, u64 *grew, u64 *shrank)
 	else
 		__sync_fetch_and_add(shrank, -amount);
 	take_moment(&now, st);
-	raise_total(st, &now);
+	if (now.total > word_pages(st->word))
+		raise_total(st, &now);
 	return 0;
 }
 
