@@ -27,7 +27,7 @@ endif
 ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/)
 WARN := -Wall -Wextra -Werror -Wswitch-enum -Wshadow -Wpointer-arith -Wstrict-prototypes \
 	-Wmissing-prototypes -Wformat=2 -Wvla -Wundef
-PKGS := libbpf libelf libdw sqlite3 jansson
+PKGS := libbpf libelf libdw sqlite3 jansson ncursesw
 CPPFLAGS += -Iinclude -Iuser -Ibpf -I$(OUTPUT) -D_GNU_SOURCE -DPEAKPHASE_VERSION='"$(VERSION)"' \
 	-DPEAKPHASE_PREFIX='"$(PREFIX)"'
 CFLAGS ?= -O2 -g
@@ -37,7 +37,7 @@ PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 LDLIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)
 
 # What each folder is: the pipeline of docs/design.md. cmd/ and main.c only wire.
-LIB_SRC := $(sort $(foreach d,lib decode model resolve store view source,$(wildcard user/$(d)/*.c)))
+LIB_SRC := $(sort $(foreach d,lib decode model resolve store view view/top source,$(wildcard user/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard user/cmd/*.c) $(wildcard user/main.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(OUTPUT)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(OUTPUT)/%.o)

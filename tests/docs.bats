@@ -41,7 +41,7 @@ page() {
 
 @test "man pages have the options of --help, all of them and no others" {
 	local c
-	for c in run attach report doctor; do
+	for c in run attach top report doctor; do
 		"$PP" "$c" --help | docs options "$ROOT/docs/man/peakphase-$c.1"
 	done
 	# One page for each command that there is.

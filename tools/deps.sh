@@ -6,7 +6,7 @@ set -u
 usage() {
 	cat <<'EOF'
 usage: tools/deps.sh [SET...]        (without a SET: build test)
-  build   compiling: clang, bpftool, libbpf, elfutils, SQLite, jansson, uthash
+  build   compiling: clang, bpftool, libbpf, elfutils, SQLite, jansson, ncurses, uthash
   test    make check: cmocka, bats, shellcheck, clang-format, sanitizers, an arm64 cross compiler
   fuzz    make check-fuzz
   vm      make vm-check-*: QEMU and what guest images are made with
@@ -51,11 +51,11 @@ packages_of() {
 	case $1 in
 	build)
 		echo gcc g++ make pkg-config clang llvm libc6-dev linux-libc-dev "$(bpftool_package)" libbpf-dev libelf-dev \
-			libdw-dev zlib1g-dev libsqlite3-dev libjansson-dev uthash-dev
+			libdw-dev zlib1g-dev libsqlite3-dev libjansson-dev libncurses-dev uthash-dev
 		;;
 	test)
 		echo "$(clang_rt)" libcmocka-dev bats shellcheck clang-format lld gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
-			python3 python3-pip python3-setuptools python3-wheel sqlite3 jq strace util-linux libcap2-bin procps groff-base git
+			python3 python3-pip python3-setuptools python3-wheel sqlite3 jq strace util-linux libcap2-bin procps groff-base git tmux
 		;;
 	fuzz) echo clang llvm "$(clang_rt)" ;;
 	vm)
@@ -132,7 +132,7 @@ without_apt() {
 	for c in gcc make clang bpftool pkg-config; do
 		command -v $c >/dev/null || [ -x /usr/sbin/$c ] || lacking+=" $c"
 	done
-	for c in libbpf libelf libdw sqlite3 jansson; do
+	for c in libbpf libelf libdw sqlite3 jansson ncursesw; do
 		pkg-config --exists $c 2>/dev/null || lacking+=" $c(devel)"
 	done
 	[ -z "$lacking" ] ||

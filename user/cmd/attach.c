@@ -73,8 +73,10 @@ static int follow(struct trace *t, struct targets *targets, struct signals *sig,
 	do {
 		if (poll(fds, 2, POLL_MS) < 0 && errno != EINTR)
 			return -errno;
-		if (fds[0].revents && signals_stop(sig, &signo) == 1)
+		if (fds[0].revents && signals_stop(sig, &signo) == 1) {
+			trace_interrupt(t);
 			break;
+		}
 		err = targets_poll(targets, trace_session(t));
 		err = err ? err : trace_poll(t, 0);
 	} while (!err && !trace_over(t) && (wait || trace_live(t) || !trace_seen(t)));
@@ -103,7 +105,8 @@ static int trace_targets(const struct trace_options *opt, struct targets *target
 		signals_close(&sig);
 		return STATUS_FAILED;
 	}
-	err = follow(t, targets, &sig, opt->wait);
+	err = trace_watch(t);
+	err = err ? err : follow(t, targets, &sig, opt->wait);
 	snprintf(path, sizeof(path), "%s", trace_path(t));
 	end = trace_end(&t, -1);
 	signals_close(&sig);
@@ -111,6 +114,37 @@ static int trace_targets(const struct trace_options *opt, struct targets *target
 	if (opt->json && !err)
 		err = show_recording(path, &(struct show_options){.json = true}, stdout);
 	return err ? STATUS_FAILED : 0;
+}
+
+/* Options that do not go together, of `top` too. */
+static int check_together(const struct trace_options *opt)
+{
+	if (opt->no_follow && targets_in_cgroups(opt)) {
+		say_error("--no-follow does not go with a container or a cgroup");
+		say_remedy("every process of it is traced; for one process alone use -p");
+		return -EINVAL;
+	}
+	if (opt->wait && !opt->nnamed) {
+		say_error("--wait does not go with -p alone: a pid does not come back");
+		say_remedy(
+		    "wait for a container, a cgroup or a name: --container, --cgroup, --comm");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int trace_attach(const struct trace_options *opt)
+{
+	struct targets *targets;
+	int status;
+
+	if (check_together(opt))
+		return STATUS_USAGE;
+	if (targets_open(&targets, opt))
+		return STATUS_FAILED;
+	status = trace_targets(opt, targets);
+	targets_close(&targets);
+	return status;
 }
 
 static int check_usage(const struct trace_options *opt, int argc)
@@ -130,25 +164,12 @@ static int check_usage(const struct trace_options *opt, int argc)
 		    "peakphase attach -p PID, or --container NAME; --list shows what there is");
 		return -EINVAL;
 	}
-	if (opt->no_follow && targets_in_cgroups(opt)) {
-		say_error("--no-follow does not go with a container or a cgroup");
-		say_remedy("every process of it is traced; for one process alone use -p");
-		return -EINVAL;
-	}
-	if (opt->wait && !opt->nnamed) {
-		say_error("--wait does not go with -p alone: a pid does not come back");
-		say_remedy(
-		    "wait for a container, a cgroup or a name: --container, --cgroup, --comm");
-		return -EINVAL;
-	}
 	return 0;
 }
 
 int cmd_attach(int argc, char **argv)
 {
 	struct trace_options opt;
-	struct targets *targets;
-	int status;
 
 	if (trace_parse(&opt, TRACE_ATTACH, argc, argv))
 		return STATUS_USAGE;
@@ -158,11 +179,5 @@ int cmd_attach(int argc, char **argv)
 	}
 	if (check_usage(&opt, argc))
 		return STATUS_USAGE;
-	if (opt.list)
-		return attach_list(opt.json, stdout);
-	if (targets_open(&targets, &opt))
-		return STATUS_FAILED;
-	status = trace_targets(&opt, targets);
-	targets_close(&targets);
-	return status;
+	return opt.list ? attach_list(opt.json, stdout) : trace_attach(&opt);
 }

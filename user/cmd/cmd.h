@@ -28,6 +28,7 @@ extern const size_t nsubcommands;
 
 int cmd_run(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

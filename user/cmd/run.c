@@ -57,8 +57,8 @@ static int follow(struct trace *t, struct command *c)
 	while (!err && !trace_over(t)) {
 		if (poll(fds, 3, POLL_MS) < 0 && errno != EINTR)
 			return -errno;
-		if (fds[1].revents)
-			command_handle_signals(c);
+		if (fds[1].revents && command_handle_signals(c) > 0)
+			trace_interrupt(t);
 		err = trace_poll(t, 0);
 		if (fds[0].revents)
 			break;
@@ -129,7 +129,8 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 		trace_discard(&t);
 		return code;
 	}
-	err = follow(t, c);
+	err = trace_watch(t);
+	err = err ? err : follow(t, c);
 	snprintf(path, sizeof(path), "%s", trace_path(t));
 	if (trace_over(t)) {
 		int end = trace_end(&t, -1);
@@ -150,14 +151,31 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 	return code ? code : err ? STATUS_FAILED : 0;
 }
 
-int cmd_run(int argc, char **argv)
+int trace_run_command(const struct trace_options *opt, char *const *argv,
+		      const struct command_inherit *inherit)
 {
-	struct command_options co = {0};
-	struct command_inherit inherit;
-	struct trace_options opt;
+	struct command_options co = {
+	    .argv = argv, .user = opt->user, .inherit = inherit, .stdio = opt->stdio};
 	struct command *c;
 	char *text;
-	int ret;
+	int ret = command_spawn(&c, &co);
+
+	if (ret)
+		return ret == -EINVAL ? STATUS_USAGE : STATUS_FAILED;
+	text = command_text(argv);
+	if (!text || command_signal_setup(c))
+		ret = STATUS_FAILED;
+	else
+		ret = trace_command(opt, c, argv, text);
+	free(text);
+	command_free(&c);
+	return ret;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct command_inherit inherit;
+	struct trace_options opt;
 
 	command_inherit_save(&inherit);
 	if (trace_parse(&opt, TRACE_RUN, argc, argv))
@@ -171,18 +189,5 @@ int cmd_run(int argc, char **argv)
 		say_remedy("peakphase run -- COMMAND [ARG...]");
 		return STATUS_USAGE;
 	}
-	co.argv = argv + opt.first_arg;
-	co.user = opt.user;
-	co.inherit = &inherit;
-	ret = command_spawn(&c, &co);
-	if (ret)
-		return ret == -EINVAL ? STATUS_USAGE : STATUS_FAILED;
-	text = command_text(co.argv);
-	if (!text || command_signal_setup(c))
-		ret = STATUS_FAILED;
-	else
-		ret = trace_command(&opt, c, co.argv, text);
-	free(text);
-	command_free(&c);
-	return ret;
+	return trace_run_command(&opt, argv + opt.first_arg, &inherit);
 }

@@ -35,7 +35,7 @@ static int phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t headroom_min, 
 	return recording_phases_of_headroom(ctx, mm_id, headroom_min, fn, arg);
 }
 
-static struct report_run run_of(const struct recording *r)
+struct report_run show_run(const struct recording *r)
 {
 	const struct run_info *info = recording_info(r);
 	const struct run_end *end = recording_end(r);
@@ -103,7 +103,7 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 
 	if (err)
 		return STATUS_FAILED;
-	run = run_of(r);
+	run = show_run(r);
 
 	struct report_source src = {r,		&run,	   each_process,
 				    each_phase, phases_at, phases_of_headroom};

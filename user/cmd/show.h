@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "view/source.h"
+
+struct recording;
+
 struct show_options {
 	bool json;
 	bool no_color;
@@ -17,5 +21,8 @@ struct show_options {
  * exit status: STATUS_DONE or STATUS_FAILED.
  */
 int show_recording(const char *path, const struct show_options *opt, FILE *f);
+
+/* Its facts; strings live until recording_close(). */
+struct report_run show_run(const struct recording *r);
 
 #endif

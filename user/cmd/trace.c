@@ -22,6 +22,7 @@
 #include "view/best.h"
 #include "view/feed.h"
 #include "view/line.h"
+#include "view/top/board.h"
 
 #define SECOND 1000000000ull
 /* After an exec the program's libraries are mapped within moments: looked at again until then. */
@@ -52,6 +53,7 @@ struct trace {
 	struct looking looking[LOOKING_MAX];
 	unsigned int nlooking;
 	bool threads_wait; /* a process came in with threads that are not followed yet */
+	bool interrupted;
 };
 
 static uint64_t mono_ns(void)
@@ -62,10 +64,17 @@ static uint64_t mono_ns(void)
 	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
 }
 
+static struct board *board_of(const struct trace *t)
+{
+	return t->opt.watch ? t->opt.watch->board : NULL;
+}
+
 static void on_process_begun(void *ctx, const struct process *p)
 {
 	struct trace *t = ctx;
 
+	if (board_of(t))
+		board_process_begun(board_of(t), p);
 	t->live++;
 	t->seen++;
 	if (t->seen > 1)
@@ -79,6 +88,8 @@ static void on_process_ended(void *ctx, const struct process *p)
 	struct trace *t = ctx;
 
 	t->live--;
+	if (board_of(t))
+		board_process_ended(board_of(t), p);
 	if (t->store)
 		store_process(t->store, p);
 }
@@ -89,6 +100,8 @@ static void on_phase(void *ctx, const struct process *p, const struct phase *ph)
 	char line[LINE_TEXT_MAX];
 
 	best_phase(&t->best, p, ph);
+	if (board_of(t))
+		board_phase_ended(board_of(t), ph);
 	if (t->feed)
 		feed_line(t->feed, line, line_format(line, p, ph, t->line_flags));
 	if (t->store)
@@ -99,6 +112,8 @@ static void on_covered(void *ctx, uint64_t mm_id, uint64_t from_win, uint64_t to
 {
 	struct trace *t = ctx;
 
+	if (board_of(t))
+		board_covered(board_of(t), mm_id, from_win, to_win);
 	if (t->store)
 		store_covered(t->store, mm_id, from_win, to_win);
 }
@@ -107,6 +122,21 @@ static void look_at(struct trace *t, pid_t pid)
 {
 	if (t->nlooking < LOOKING_MAX)
 		t->looking[t->nlooking++] = (struct looking){.pid = pid, .left = LOOKS};
+}
+
+static int feed_model(struct trace *t, const struct event *ev)
+{
+	struct board *b = board_of(t);
+	int err;
+
+	if (!b)
+		return model_feed(t->model, ev);
+	board_lock(b);
+	err = model_feed(t->model, ev);
+	if (!err)
+		board_event(b, ev);
+	board_unlock(b);
+	return err;
 }
 
 static int on_event(void *ctx, const struct event *ev)
@@ -119,7 +149,7 @@ static int on_event(void *ctx, const struct event *ev)
 		look_at(t, (pid_t)ev->pid);
 	t->threads_wait |=
 	    ev->kind == PP_BASE && ev->edge.reason == PP_BY_JOIN && ev->edge.threads > 1;
-	return model_feed(t->model, ev);
+	return feed_model(t, ev);
 }
 
 static int found(void *ctx, const char *path)
@@ -298,7 +328,7 @@ int trace_begin(struct trace *t)
 	err = t->opt.no_record ? 0 : open_recording(t);
 	if (err)
 		return err;
-	if (!t->opt.quiet)
+	if (!t->opt.quiet && !t->opt.watch)
 		t->feed = feed_open(STDERR_FILENO);
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		t->line_flags |= LINE_ASCII;
@@ -310,15 +340,38 @@ int trace_begin(struct trace *t)
 	return 0;
 }
 
+static void board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint64_t missed)
+{
+	board_lock(b);
+	memcpy(b->run.losses, lost, sizeof(b->run.losses));
+	b->run.missed = missed;
+	board_unlock(b);
+}
+
 static void record_losses(struct trace *t)
 {
 	uint64_t now = mono_ns(), lost[PP_LOSS_MAX], missed;
 
-	if (!t->store || now - t->losses_ns < SECOND)
+	if ((!t->store && !board_of(t)) || now - t->losses_ns < SECOND)
 		return;
 	t->losses_ns = now;
 	session_losses(t->session, lost, &missed);
-	store_losses(t->store, lost, missed);
+	if (t->store)
+		store_losses(t->store, lost, missed);
+	if (board_of(t))
+		board_losses(board_of(t), lost, missed);
+}
+
+int trace_watch(struct trace *t)
+{
+	struct board *b = board_of(t);
+
+	if (!b)
+		return 0;
+	board_lock(b);
+	b->model = t->model;
+	board_unlock(b);
+	return t->opt.watch->begin(t->opt.watch->ctx);
 }
 
 int trace_poll(struct trace *t, int timeout_ms)
@@ -348,6 +401,8 @@ void trace_say_baseline(const struct trace *t, unsigned int markers)
 	uint64_t bytes = 0;
 	char mib[24];
 
+	if (t->opt.watch)
+		return; /* the view shows it */
 	model_each_process(t->model, add_baseline, &bytes);
 	say_info("attached to %u process%s, RSS %s MiB; %u marker%s", t->live,
 		 t->live == 1 ? "" : "es", text_mib(mib, (int64_t)bytes), markers,
@@ -364,8 +419,15 @@ unsigned int trace_seen(const struct trace *t)
 	return t->seen;
 }
 
+void trace_interrupt(struct trace *t)
+{
+	t->interrupted = true;
+}
+
 bool trace_over(const struct trace *t)
 {
+	if (t->opt.watch && t->opt.watch->enough(t->opt.watch->ctx))
+		return true;
 	return t->opt.duration_ns && mono_ns() - t->began_ns >= t->opt.duration_ns;
 }
 
@@ -415,6 +477,22 @@ static void say_losses(const struct run_end *end)
 		    (unsigned long long)end->missed);
 }
 
+static int finish_model(struct trace *t, const struct run_end *end)
+{
+	struct board *b = board_of(t);
+	int err;
+
+	if (!b)
+		return model_finish(t->model, end->end_ns);
+	board_losses(b, end->losses, end->missed);
+	board_lock(b);
+	err = model_finish(t->model, end->end_ns);
+	board_over(b, end->end_ns, end->status);
+	board_unlock(b);
+	t->opt.watch->over(t->opt.watch->ctx, t->interrupted);
+	return err;
+}
+
 int trace_end(struct trace **tp, int status)
 {
 	struct trace *t = *tp;
@@ -430,7 +508,7 @@ int trace_end(struct trace **tp, int status)
 	end.end_ns = mono_ns();
 	session_losses(t->session, end.losses, &end.missed);
 	if (!err)
-		err = model_finish(t->model, end.end_ns);
+		err = finish_model(t, &end);
 	end.counts = *model_counts(t->model);
 	dropped = feed_close(&t->feed, 2000);
 	if (dropped)

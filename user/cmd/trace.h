@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "source/command.h"
 #include "source/session.h"
 #include "source/target.h"
 
@@ -20,6 +21,19 @@
 struct trace_named {
 	enum target_kind kind;
 	const char *text;
+};
+
+struct board;
+struct trace;
+
+/* Somebody who looks on: the live view. All from the thread that traces. */
+struct trace_watch {
+	void *ctx;
+	struct board *board;	   /* filled with all that is traced */
+	int (*begin)(void *ctx);   /* everything is set up; not 0 ends it */
+	bool (*enough)(void *ctx); /* asked for in every round: end the tracing */
+	/* The tracing has ended (by a signal: interrupted), the board is complete. */
+	void (*over)(void *ctx, bool interrupted);
 };
 
 struct trace_options {
@@ -37,14 +51,17 @@ struct trace_options {
 	bool list;     /* nothing is traced: what could be is listed */
 	int first_arg; /* index in argv of the command */
 	bool help;
+	/* top */
+	uint64_t delay_ns, frames;
+	bool batch, ascii;
+	const struct trace_watch *watch; /* NULL: nobody looks on; lines are printed */
+	const int *stdio;		 /* of the command: three descriptors; NULL: ours */
 };
 
-enum trace_mode { TRACE_RUN, TRACE_ATTACH };
+enum trace_mode { TRACE_RUN, TRACE_ATTACH, TRACE_TOP };
 
 /* 0; -EINVAL: said, with the remedy. */
 int trace_parse(struct trace_options *opt, enum trace_mode mode, int argc, char **argv);
-
-struct trace;
 
 /*
  * Opens the session. -EPERM, -ENOTSUP and so on: cannot trace here (said). Nothing is recorded
@@ -67,7 +84,11 @@ void trace_say_baseline(const struct trace *t, unsigned int markers);
 unsigned int trace_live(const struct trace *t);
 /* Processes that were ever traced. */
 unsigned int trace_seen(const struct trace *t);
-/* The duration asked for is over. */
+/* Tracing has begun: whoever looks on may show it. 0, or what begin() returned. */
+int trace_watch(struct trace *t);
+/* A signal ends the tracing. */
+void trace_interrupt(struct trace *t);
+/* The duration asked for is over, or whoever looks on has seen enough. */
 bool trace_over(const struct trace *t);
 
 /*
@@ -82,6 +103,14 @@ void trace_drop(struct trace **t);
 void trace_discard(struct trace **t);
 /* Where the recording is; valid until the end. */
 const char *trace_path(const struct trace *t);
+
+/*
+ * The whole of `run` and `attach` after their options were parsed, for `top` too. Return the exit
+ * status. attach: the targets of opt, which are looked up here.
+ */
+int trace_run_command(const struct trace_options *opt, char *const *argv,
+		      const struct command_inherit *inherit);
+int trace_attach(const struct trace_options *opt);
 
 /* Exit status for an error of trace_open(): 3 cannot trace here, else 1. */
 int trace_status(int err);

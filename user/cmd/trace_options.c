@@ -29,6 +29,10 @@ enum {
 	OPT_COMM,
 	OPT_WAIT,
 	OPT_LIST,
+	OPT_DURATION,
+	OPT_DELAY,
+	OPT_BATCH,
+	OPT_ASCII,
 };
 
 static const struct option LONG[] = {
@@ -40,7 +44,7 @@ static const struct option LONG[] = {
     {"no-follow", no_argument, NULL, OPT_NO_FOLLOW},
     {"json", no_argument, NULL, OPT_JSON},
     {"user", required_argument, NULL, 'u'},
-    {"duration", required_argument, NULL, 'd'},
+    {"duration", required_argument, NULL, OPT_DURATION},
     {"pid", required_argument, NULL, 'p'},
     {"ring-edges", required_argument, NULL, OPT_RING_EDGES},
     {"ring-samples", required_argument, NULL, OPT_RING_SAMPLES},
@@ -50,6 +54,10 @@ static const struct option LONG[] = {
     {"comm", required_argument, NULL, OPT_COMM},
     {"wait", no_argument, NULL, OPT_WAIT},
     {"list", no_argument, NULL, OPT_LIST},
+    {"delay", required_argument, NULL, OPT_DELAY},
+    {"frames", required_argument, NULL, 'n'},
+    {"batch", no_argument, NULL, OPT_BATCH},
+    {"ascii", no_argument, NULL, OPT_ASCII},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -150,9 +158,49 @@ static int take_target(struct trace_options *opt, int c)
 	}
 }
 
+static int parse_time(const char *option, uint64_t *ns)
+{
+	if (text_parse_duration(optarg, ns) || !*ns)
+		return bad_value(option, optarg, "a time such as 30, 1.5, 200ms or 2m");
+	return 0;
+}
+
+static const char *name_of(enum trace_mode mode)
+{
+	return mode == TRACE_RUN ? "run" : mode == TRACE_ATTACH ? "attach" : "top";
+}
+
+/* 1: not one of those that only the live view has. As top(1) has it, -d is the delay there. */
+static int take_top(struct trace_options *opt, int c)
+{
+	uint32_t n;
+	int err;
+
+	switch (c) {
+	case 'd':
+	case OPT_DELAY:
+		return parse_time("-d", &opt->delay_ns);
+	case 'n':
+		err = parse_number("-n", optarg, UINT32_MAX, &n);
+		opt->frames = err ? 0 : n;
+		return err;
+	case OPT_BATCH:
+		opt->batch = true;
+		return 0;
+	case OPT_ASCII:
+		opt->ascii = true;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
 static int take(struct trace_options *opt, enum trace_mode mode, int c)
 {
-	int err = mode == TRACE_ATTACH ? take_target(opt, c) : 1;
+	int err = mode == TRACE_TOP ? take_top(opt, c) : 1;
+
+	if (err > 0 && mode != TRACE_RUN)
+		err = take_target(opt, c);
 
 	if (err <= 0)
 		return err;
@@ -179,14 +227,13 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 		opt->json = true;
 		return 0;
 	case 'u':
-		if (mode != TRACE_RUN)
+		if (mode == TRACE_ATTACH)
 			break;
 		opt->user = optarg;
 		return 0;
 	case 'd':
-		if (text_parse_duration(optarg, &opt->duration_ns) || !opt->duration_ns)
-			return bad_value("-d", optarg, "a time such as 30, 1.5, 200ms or 2m");
-		return 0;
+	case OPT_DURATION:
+		return parse_time("-d", &opt->duration_ns);
 	case OPT_RING_EDGES:
 		return parse_ring("--ring-edges", optarg, &opt->ring_edges);
 	case OPT_RING_SAMPLES:
@@ -199,8 +246,8 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 	default:
 		break;
 	}
-	say_error("no such option here");
-	say_remedy("peakphase %s --help", mode == TRACE_RUN ? "run" : "attach");
+	say_error("%s has no such option", name_of(mode));
+	say_remedy("peakphase %s --help", name_of(mode));
 	return -EINVAL;
 }
 
@@ -211,9 +258,10 @@ int trace_parse(struct trace_options *opt, enum trace_mode mode, int argc, char 
 	memset(opt, 0, sizeof(*opt));
 	optind = 0;
 	/* "+": the options of the command after it are its own. */
-	while ((c = getopt_long(argc, argv, "+o:qu:d:p:h", LONG, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, mode == TRACE_TOP ? "+o:qu:d:p:n:h" : "+o:qu:d:p:h",
+				LONG, NULL)) != -1) {
 		if (c == '?') {
-			say_remedy("peakphase %s --help", mode == TRACE_RUN ? "run" : "attach");
+			say_remedy("peakphase %s --help", name_of(mode));
 			return -EINVAL;
 		}
 		err = take(opt, mode, c);

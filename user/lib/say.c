@@ -2,6 +2,7 @@
 #include "lib/say.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,10 +18,36 @@
 
 /* -q holds for the whole program, and messages come from places that know no options. */
 static atomic_int quiet;
+/* The same holds for where they go. */
+static struct {
+	pthread_mutex_t lock;
+	void (*fn)(void *ctx, const char *line, size_t len);
+	void *ctx;
+} to = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void say_quiet(int on)
 {
 	atomic_store(&quiet, on);
+}
+
+void say_to(void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
+{
+	pthread_mutex_lock(&to.lock);
+	to.fn = fn;
+	to.ctx = ctx;
+	pthread_mutex_unlock(&to.lock);
+}
+
+static bool given_away(const char *line, size_t len)
+{
+	bool away;
+
+	pthread_mutex_lock(&to.lock);
+	away = to.fn;
+	if (away)
+		to.fn(to.ctx, line, len);
+	pthread_mutex_unlock(&to.lock);
+	return away;
 }
 
 static void write_all(const char *s, size_t len)
@@ -58,7 +85,8 @@ say_line(const char *prefix, const char *fmt, va_list ap)
 	text_escape_as(line + len, room - len, text, have, flags);
 	len += strlen(line + len);
 	line[len++] = '\n';
-	write_all(line, len);
+	if (!given_away(line, len))
+		write_all(line, len);
 	errno = saved;
 }
 

@@ -7,6 +7,8 @@
 #ifndef PEAKPHASE_LIB_SAY_H
 #define PEAKPHASE_LIB_SAY_H
 
+#include <stddef.h>
+
 /* "peakphase: error: …"; then say_remedy() for the line below it: "  → …". */
 void say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_remedy(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -14,5 +16,7 @@ void say_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "peakphase: …": once-only facts, silenced by -q. */
 void say_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_quiet(int quiet);
+/* Whole lines go to fn instead of stderr, while somebody else has the terminal. NULL: to stderr. */
+void say_to(void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
 
 #endif

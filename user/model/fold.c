@@ -242,6 +242,16 @@ int fold_window(struct model *m, struct mm *p, const struct event *ev, uint64_t 
 	return err;
 }
 
+/* Threads' own growth comes with edges only; until then it is at least what the timeline rose by.
+ */
+static void rise(const struct mm *p, struct tail *t, const struct ev_sample *s)
+{
+	uint64_t was = t->time_ns ? t->now : p->now_bytes;
+	uint64_t high = s->max > t->max && s->max > p->now_bytes ? s->max : ev_rss(&s->now);
+
+	t->rose += minus(high, was);
+}
+
 void fold_sample(struct mm *p, const struct event *ev)
 {
 	const struct ev_sample *s = &ev->sample;
@@ -252,6 +262,7 @@ void fold_sample(struct mm *p, const struct event *ev)
 		return; /* its edge knew better */
 	if (t->win != win || !t->time_ns)
 		*t = (struct tail){.win = win, .charge = EV_NONE};
+	rise(p, t, s);
 	if (s->max > t->max || !t->time_ns) {
 		t->max = s->max;
 		t->at = (struct stack_point){ev->time_ns, s->now, ev_rss(&s->now) == s->max};
@@ -262,7 +273,7 @@ void fold_sample(struct mm *p, const struct event *ev)
 		t->time_ns = ev->time_ns;
 }
 
-static struct carry with_tail(const struct mm *p)
+struct carry fold_open(const struct mm *p)
 {
 	struct carry c = p->carry;
 
@@ -279,7 +290,7 @@ static struct carry with_tail(const struct mm *p)
 /* The tracing ended: the open window ends without an edge, by what the timeline saw of it. */
 int fold_tail(struct mm *p)
 {
-	struct carry c = with_tail(p);
+	struct carry c = fold_open(p);
 	int err = push(p, p->next, &c);
 
 	if (p->tail.win == p->next && p->tail.time_ns) {
@@ -292,7 +303,7 @@ int fold_tail(struct mm *p)
 
 void fold_preview(const struct mm *p, struct process *out)
 {
-	struct carry c = with_tail(p);
+	struct carry c = fold_open(p);
 
 	*out = p->pub;
 	if (c.bytes > out->peak.bytes)

@@ -109,6 +109,7 @@ struct tail {
 	uint64_t max;
 	struct stack_point at;
 	uint64_t now, charge, time_ns;
+	uint64_t rose; /* sum of the rises seen since the window began */
 };
 
 struct mm {
@@ -187,6 +188,8 @@ int fold_orphan(struct model *m, struct mm *p, const struct event *ev, uint64_t 
 int fold_window(struct model *m, struct mm *p, const struct event *ev, uint64_t win);
 int fold_tail(struct mm *p);
 void fold_sample(struct mm *p, const struct event *ev);
+/* What the open window saw so far. */
+struct carry fold_open(const struct mm *p);
 void fold_preview(const struct mm *p, struct process *out);
 
 /* mm.c: lives of processes. *p is nulled when the edge ended it. */

@@ -64,4 +64,13 @@ const struct model_counts *model_counts(const struct model *m);
 void model_each_process(const struct model *m, void (*fn)(void *, const struct process *),
 			void *ctx);
 
+/*
+ * For every open phase of a live process, by begin, outermost first: what it would be if it ended
+ * at now_ns (ended_by PH_BY_TRACE, id 0, no where). Without a span that is the time since the last
+ * mark: (startup), or (between). grew_bytes holds what the timeline rose by since the last edge,
+ * by whatever thread; exact is false then. fn returns 0 to go on; anything else is returned.
+ */
+int model_each_open(const struct model *m, uint64_t mm_id, uint64_t now_ns,
+		    int (*fn)(void *, const struct phase *), void *ctx);
+
 #endif

@@ -174,6 +174,9 @@ child_main(int gate, int failure, const struct command_options *opts,
 	} while (n < 0 && errno == EINTR);
 	if (n != 1) /* the tracer is gone, or has given up */
 		_exit(COMMAND_NOT_FOUND);
+	for (int i = 0; opts->stdio && i < 3; i++)
+		if (opts->stdio[i] != i)
+			dup2(opts->stdio[i], i);
 	if (a)
 		f.step = account_become(a);
 	if (!a || !f.step) {

@@ -38,6 +38,7 @@ struct command_options {
 	char *const *argv;		       /* NULL-terminated; argv[0] is looked up in PATH */
 	const char *user;		       /* name or number to run as; NULL: as we are */
 	const struct command_inherit *inherit; /* NULL: as it is now */
+	const int *stdio;		       /* three descriptors: its 0, 1 and 2; NULL: ours */
 };
 
 /* Exit statuses of the shell's convention. */

@@ -8,22 +8,27 @@
 struct feed {
 	struct model *model;
 	uint64_t end_ns;
+	int (*fn)(void *, const struct event *); /* NULL: nobody looks on */
+	void *ctx;
 };
 
 static int feed_event(void *ctx, const struct event *ev)
 {
 	struct feed *f = ctx;
+	int err;
 
 	if (ev->time_ns > f->end_ns)
 		f->end_ns = ev->time_ns;
-	return model_feed(f->model, ev);
+	err = model_feed(f->model, ev);
+	return err || !f->fn ? err : f->fn(f->ctx, ev);
 }
 
-int recording_replay(struct recording *r, const struct model_sink *sink,
-		     struct model_counts *counts, uint64_t *end_ns)
+int recording_replay_events(struct recording *r, const struct model_sink *sink,
+			    int (*fn)(void *, const struct event *), void *ctx,
+			    struct model_counts *counts, uint64_t *end_ns)
 {
 	struct model_options opt = {.error_per_thread = r->info.error_per_thread};
-	struct feed f = {.model = model_new(&opt, sink)};
+	struct feed f = {.model = model_new(&opt, sink), .fn = fn, .ctx = ctx};
 	int err;
 
 	if (!f.model)
@@ -37,6 +42,12 @@ int recording_replay(struct recording *r, const struct model_sink *sink,
 		*end_ns = f.end_ns;
 	model_free(&f.model);
 	return err;
+}
+
+int recording_replay(struct recording *r, const struct model_sink *sink,
+		     struct model_counts *counts, uint64_t *end_ns)
+{
+	return recording_replay_events(r, sink, NULL, NULL, counts, end_ns);
 }
 
 /* The sink has no way to stop the model: the first error is kept, and the rest is not written. */

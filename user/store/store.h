@@ -111,6 +111,10 @@ int recording_each_sample(struct recording *r, uint64_t mm_id,
  */
 int recording_replay(struct recording *r, const struct model_sink *sink,
 		     struct model_counts *counts, uint64_t *end_ns);
+/* The same; fn sees each event after the model did, and ends the replay with what is not 0. */
+int recording_replay_events(struct recording *r, const struct model_sink *sink,
+			    int (*fn)(void *, const struct event *), void *ctx,
+			    struct model_counts *counts, uint64_t *end_ns);
 
 /*
  * A recording without an end (the tracer died) has raw events but not the phases that were open:

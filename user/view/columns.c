@@ -33,6 +33,14 @@ static struct value text(const char *s)
 	return (struct value){.kind = s ? VALUE_TEXT : VALUE_NONE, .text = s};
 }
 
+/* A second, over the time of the phase. */
+static struct value rate(uint64_t n, const struct phase *ph)
+{
+	uint64_t ns = ph->end_ns > ph->start_ns ? ph->end_ns - ph->start_ns : 0;
+
+	return ns ? u64((uint64_t)((unsigned __int128)n * 1000000000u / ns)) : none();
+}
+
 #define PHASE_VALUE(name, expr)                                                                    \
 	static struct value phase_##name(const struct row *r)                                      \
 	{                                                                                          \
@@ -137,6 +145,7 @@ PHASE_VALUE(shrank, u64(r->ph->shrank_bytes))
 PHASE_VALUE(kept_value, i64(phase_kept(r->ph)))
 PHASE_VALUE(spike_value, u64(phase_spike(r->ph)))
 PHASE_VALUE(faults, u64(r->ph->faults_minor + r->ph->faults_major))
+PHASE_VALUE(fault_rate, rate(r->ph->faults_minor + r->ph->faults_major, r->ph))
 PHASE_VALUE(faults_minor, u64(r->ph->faults_minor))
 PHASE_VALUE(faults_major, u64(r->ph->faults_major))
 PHASE_VALUE(charge, known(r->ph->charge_peak))
@@ -160,7 +169,7 @@ const struct column phase_columns[] = {
     {"time", NULL, UNIT_DURATION, 12, 0, phase_time},
     {NULL, "ended_by", UNIT_NONE, 0, 0, phase_ended_by},
     {NULL, "start_bytes", UNIT_BYTES, 0, 0, phase_start_bytes},
-    {NULL, "end_bytes", UNIT_BYTES, 0, 0, phase_end_bytes},
+    {"now", "end_bytes", UNIT_BYTES, 9, COLUMN_LIVE, phase_end_bytes},
     {"peak MiB", "peak_bytes", UNIT_BYTES, 11, COLUMN_MARKED, phase_peak},
     {NULL, "peak_at_ns", UNIT_INSTANT, 0, 0, phase_peak_at},
     {NULL, "peak_members", UNIT_BYTES, 0, 0, phase_peak_members},
@@ -168,11 +177,12 @@ const struct column phase_columns[] = {
     {"anon", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_anon},
     {"file", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_file},
     {"shmem", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_shmem},
-    {"grew", "grew_bytes", UNIT_BYTES, 9, 0, phase_grew},
+    {"grew", "grew_bytes", UNIT_BYTES, 9, COLUMN_TOTAL, phase_grew},
     {NULL, "shrank_bytes", UNIT_BYTES, 0, 0, phase_shrank},
     {"kept", "kept_bytes", UNIT_BYTES, 9, 0, phase_kept_value},
     {"spike", "spike_bytes", UNIT_BYTES, 9, 0, phase_spike_value},
-    {"faults", NULL, UNIT_COUNT, 9, COLUMN_WIDE, phase_faults},
+    {"faults", NULL, UNIT_COUNT, 9, COLUMN_WIDE | COLUMN_TOTAL, phase_faults},
+    {"faults/s", NULL, UNIT_COUNT, 10, COLUMN_LIVE | COLUMN_TOTAL, phase_fault_rate},
     {NULL, "faults_minor", UNIT_COUNT, 0, 0, phase_faults_minor},
     {NULL, "faults_major", UNIT_COUNT, 0, 0, phase_faults_major},
     {NULL, "where", UNIT_NONE, 0, COLUMN_OPTIONAL, phase_where},

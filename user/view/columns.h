@@ -49,6 +49,8 @@ enum column_flags {
 	COLUMN_MEMBERS = 2,  /* text shows it only where members are asked for */
 	COLUMN_WIDE = 8,     /* text leaves it out on narrow terminals */
 	COLUMN_MARKED = 4,   /* text marks it where the row is not exact */
+	COLUMN_LIVE = 16,    /* of text only the live view has it */
+	COLUMN_TOTAL = 32,   /* a sum of the whole phase: not known of a moment in the past */
 };
 
 struct column {

@@ -11,6 +11,7 @@
 /* Facts of the run; strings may be NULL, live as long as the source, and are not escaped. */
 struct report_run {
 	const char *version, *kernel, *machine;
+	const char *host;	   /* where it runs; NULL: not known */
 	const char *mode;	   /* "run", "attach" */
 	const char *command;	   /* what was run or attached to */
 	const char *counters;	   /* "percpu", "atomic" */

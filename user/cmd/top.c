@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* peakphase top: the live view, of what is traced now or of a recording. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/top.h"
+#include "lib/say.h"
+#include "lib/text.h"
+
+#define DELAY_NS 250000000u
+
+static const char HELP[] =
+    "usage: peakphase top [options] -- COMMAND [ARG...]\n"
+    "       peakphase top [options] -p PID[,PID...] | --container NAME | --cgroup PATH | --comm NAME\n"
+    "       peakphase top [options] RECORDING\n"
+    "\n"
+    "Shows, as it happens, which phase each process is in, how high it went and how much room is\n"
+    "left; of a recording any moment of it. Keys: ? in the view.\n"
+    "\n"
+    "  -p, --pid PID          process to trace; several with commas or several -p\n"
+    "      --container NAME   container by name, id or the beginning of one\n"
+    "      --cgroup PATH      cgroup by its folder, or by its path within the hierarchy\n"
+    "      --comm NAME        all processes with that name\n"
+    "      --wait             wait for it, and go on when it is started again\n"
+    "  -d, --delay TIME       time between frames (250ms)\n"
+    "      --batch            print plain frames to stdout, of COLUMNS by LINES (80 by 24)\n"
+    "  -n, --frames N         end after N frames of --batch\n"
+    "      --ascii            draw with ASCII alone\n"
+    "  -o, --output FILE      write a recording to FILE; without it none is made\n"
+    "  -u, --user USER        run the command as USER, a name or a number\n"
+    "      --where[=N]        sample one page fault in N (256)\n"
+    "      --no-follow        do not trace the processes that are started\n"
+    "      --duration TIME    stop tracing after TIME (30, 1.5, 200ms, 2m)\n"
+    "      --ring-edges SIZE  room for marks that wait to be read (32M)\n"
+    "      --ring-samples SIZE  the same for the timeline (1M)\n"
+    "      --processes N      processes that can be traced at once (4096)\n"
+    "  -h, --help             this text\n"
+    "\n"
+    "NO_COLOR in the environment: no colours.\n"
+    "\n"
+    "  peakphase top -- python3 pipeline.py\n"
+    "  peakphase top etl.peak\n";
+
+static int number_of(const char *name, int otherwise)
+{
+	const char *s = getenv(name);
+	long n = s ? strtol(s, NULL, 10) : 0;
+
+	return n > 0 && n <= 1000 ? (int)n : otherwise;
+}
+
+int top_setup(struct top *top, const struct trace_options *opt)
+{
+	const char *no_color = getenv("NO_COLOR");
+	int err;
+
+	memset(top, 0, sizeof(*top));
+	output_init(&top->output);
+	top->options = (struct screen_options){
+	    .board = &top->board,
+	    .batch = opt->batch,
+	    .ascii = opt->ascii || !text_utf8_locale(),
+	    .mono = no_color && *no_color,
+	    .delay_ns = opt->delay_ns ? opt->delay_ns : DELAY_NS,
+	    .frames = opt->frames,
+	    .rows = number_of("LINES", 24),
+	    .cols = number_of("COLUMNS", 80),
+	};
+	/* Before anything is begun. */
+	err = opt->batch ? 0 : screen_check();
+	if (err)
+		return err;
+	err = signals_open(&top->signals);
+	if (!err)
+		err = board_init(&top->board);
+	if (err)
+		say_error("cannot set up the view: %s", strerror(-err));
+	return err;
+}
+
+void top_wait(struct top *top)
+{
+	struct pollfd fds[] = {
+	    {.fd = top->signals.fd, .events = POLLIN},
+	    {.fd = top->screen ? screen_fd(top->screen) : -1, .events = POLLIN},
+	};
+
+	while (top->screen && !fds[0].revents && !fds[1].revents)
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+}
+
+void top_cleanup(struct top *top)
+{
+	struct signalfd_siginfo si;
+
+	screen_close(&top->screen);
+	/* They have ended us: that is all that they were to do. */
+	while (signals_next(&top->signals, &si) == 1)
+		;
+	signals_close(&top->signals);
+	output_print(&top->output);
+	board_free(&top->board);
+}
+
+static int begin(void *ctx)
+{
+	struct top *top = ctx;
+
+	return screen_open(&top->screen, &top->options);
+}
+
+static bool enough(void *ctx)
+{
+	struct top *top = ctx;
+
+	return top->screen && screen_done(top->screen);
+}
+
+/* The screen stays, unless the user has left it: then what is said from now on is for the terminal.
+ */
+static void over(void *ctx, bool interrupted)
+{
+	struct top *top = ctx;
+
+	if (!top->screen)
+		return;
+	screen_complete(top->screen);
+	if (interrupted || (!top->options.batch && screen_done(top->screen)))
+		screen_close(&top->screen);
+}
+
+static void join_words(char *out, size_t cap, int argc, char **argv)
+{
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < argc && n < cap; i++)
+		n += (size_t)snprintf(out + n, cap - n, "%s%s", i ? " " : "", argv[i]);
+}
+
+static void name_targets(char *out, size_t cap, const struct trace_options *opt)
+{
+	unsigned int n = opt->npids + opt->nnamed;
+
+	if (opt->nnamed)
+		snprintf(out, cap, "%s", opt->named[0].text);
+	else
+		snprintf(out, cap, "pid %d", opt->pid[0]);
+	if (n > 1)
+		snprintf(out + strlen(out), cap - strlen(out), " and %u more", n - 1);
+}
+
+static int top_live(struct trace_options *opt, int argc, char **argv,
+		    const struct command_inherit *inherit)
+{
+	struct trace_watch watch;
+	int status = STATUS_FAILED, stdio[3];
+	struct top top;
+
+	if (top_setup(&top, opt))
+		return STATUS_FAILED;
+	if (!gethostname(top.host, sizeof(top.host) - 1))
+		top.board.run.host = top.host;
+	watch = (struct trace_watch){&top, &top.board, begin, enough, over};
+	opt->watch = &watch;
+	opt->no_record = !opt->output;
+	if (!argc) {
+		name_targets(top.command, sizeof(top.command), opt);
+		top.board.run.command = top.command;
+		status = trace_attach(opt);
+	} else if (!output_take(&top.output, opt->batch, stdio)) {
+		opt->stdio = stdio;
+		join_words(top.command, sizeof(top.command), argc, argv);
+		top.board.run.command = top.command;
+		status = trace_run_command(opt, argv, inherit);
+	}
+	top_wait(&top);
+	top_cleanup(&top);
+	return status;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct command_inherit inherit;
+	struct trace_options opt;
+	bool targets;
+	int n;
+
+	command_inherit_save(&inherit);
+	if (trace_parse(&opt, TRACE_TOP, argc, argv))
+		return STATUS_USAGE;
+	if (opt.help) {
+		fputs(HELP, stdout);
+		return STATUS_DONE;
+	}
+	n = argc - opt.first_arg;
+	targets = opt.npids || opt.nnamed;
+	if (opt.list)
+		return usage_error("top", "top has no such option: peakphase attach --list");
+	if (targets && n)
+		return usage_error("top", "either processes or a command, not both");
+	if (!targets && !n)
+		return usage_error("top", "nothing to show: give -p PID, a command or a recording");
+	/* "--" before it makes it a command. */
+	if (n == 1 && strcmp(argv[opt.first_arg - 1], "--") != 0)
+		return top_recording(&opt, argv[opt.first_arg]);
+	return top_live(&opt, n, argv + opt.first_arg, &inherit);
+}

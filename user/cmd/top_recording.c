@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* top RECORDING: its events through the model onto the board, while the screen is there already. */
+#include <errno.h>
+
+#include "cmd/cmd.h"
+#include "cmd/show.h"
+#include "cmd/top.h"
+#include "lib/say.h"
+#include "store/store.h"
+
+#define STOP 1 /* ends the replay: nobody looks any more */
+#define ASK_EVERY 1024
+
+struct load {
+	struct top *top;
+	uint64_t events;
+};
+
+static struct board *board_of(void *ctx)
+{
+	return &((struct load *)ctx)->top->board;
+}
+
+static void on_begun(void *ctx, const struct process *p)
+{
+	board_process_begun(board_of(ctx), p);
+}
+
+static void on_phase(void *ctx, const struct process *p, const struct phase *ph)
+{
+	(void)p;
+	board_phase_ended(board_of(ctx), ph);
+}
+
+static void on_covered(void *ctx, uint64_t mm_id, uint64_t from_win, uint64_t to_win)
+{
+	board_covered(board_of(ctx), mm_id, from_win, to_win);
+}
+
+static void on_ended(void *ctx, const struct process *p)
+{
+	board_process_ended(board_of(ctx), p);
+}
+
+/* The board is ours from event to event: the lock is given to who draws between some of them. */
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct load *l = ctx;
+
+	board_event(&l->top->board, ev);
+	if (++l->events % ASK_EVERY)
+		return 0;
+	board_unlock(&l->top->board);
+	board_lock(&l->top->board);
+	return screen_done(l->top->screen) ? STOP : 0;
+}
+
+static int load(struct top *top, struct recording *r)
+{
+	struct load l = {.top = top};
+	struct model_sink sink = {&l, on_begun, on_phase, on_covered, on_ended};
+	const struct run_end *end = recording_end(r);
+	uint64_t end_ns = 0;
+	int err;
+
+	board_lock(&top->board);
+	err = recording_replay_events(r, &sink, on_event, &l, NULL, &end_ns);
+	if (!err)
+		board_over(&top->board, end_ns, end->finished ? end->status : -1);
+	board_unlock(&top->board);
+	screen_complete(top->screen);
+	return err == STOP ? 0 : err;
+}
+
+int top_recording(const struct trace_options *opt, const char *path)
+{
+	struct recording *r;
+	struct top top;
+	int err;
+
+	if (opt->output || opt->where_every || opt->user || opt->duration_ns || opt->no_follow)
+		return usage_error("top",
+				   "a recording is only shown: leave the options of tracing away");
+	if (recording_open(&r, path))
+		return STATUS_FAILED;
+	err = top_setup(&top, opt);
+	if (!err) {
+		top.board.run = show_run(r);
+		top.options.recording = true;
+		err = screen_open(&top.screen, &top.options);
+		if (!err)
+			err = load(&top, r);
+		if (!err)
+			top_wait(&top);
+		top_cleanup(&top);
+	}
+	recording_close(&r);
+	return err ? STATUS_FAILED : STATUS_DONE;
+}
