@@ -48,7 +48,7 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	}
 	st->word = 0;
 	st->min = st->peak = 0;
-	st->charge_max = st->limiter_max = 0;
+	st->charge_max = st->limiter_max = st->charge_max_at = 0;
 	st->grew = st->shrank = st->ext_grew = st->ext_shrank = 0;
 	st->solo_grew = st->solo_shrank = 0;
 	st->settled_early = 0;

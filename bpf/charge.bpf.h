@@ -78,8 +78,11 @@ static __always_inline void raise_charge(struct mm_state *st)
 	if (!st->usage_addr)
 		return;
 	usage = read_u64(st->usage_addr);
-	if (usage > st->charge_max)
+	/* The kernel charges pages by the batch (64 since 5.16): most events raise nothing. */
+	if (usage > st->charge_max) {
 		raise(&st->charge_max, usage);
+		st->charge_max_at = bpf_ktime_get_ns();
+	}
 	if (!st->limiter_addr)
 		return;
 	if (st->limiter_addr != st->usage_addr)

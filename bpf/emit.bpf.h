@@ -153,7 +153,11 @@ static __always_inline void cut_charge(struct mm_state *st, struct pp_edge *e, u
 	e->limit = c.limit;
 	e->limiter = c.limiter_addr ? limiter : PP_NO_LIMIT;
 	e->limit_level = c.level;
+	e->win.charge_max_at_ns = st->charge_max_at;
+	st->charge_max_at = e->hdr.time_ns;
 	most = __sync_lock_test_and_set(&st->charge_max, usage);
+	if (usage > most)
+		e->win.charge_max_at_ns = e->hdr.time_ns;
 	most = larger(most, usage);
 	e->win.charge_max = c.usage_addr ? most : PP_NO_LIMIT;
 	most = __sync_lock_test_and_set(&st->limiter_max, limiter);

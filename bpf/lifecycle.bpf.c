@@ -72,7 +72,11 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (!st)
 		return 0;
 	cp = (struct proc_state){.mm_id = st->mm_id, .slot = st->slot};
-	bpf_map_update_elem(&procs, &ctgid, &cp, BPF_ANY);
+	if (bpf_map_update_elem(&procs, &ctgid, &cp, BPF_ANY)) {
+		mm_release(st);
+		count_loss(PP_LOSS_MMS, 1);
+		return 0;
+	}
 	thread_adopt(child, st->mm_id);
 	send_base(st, child, mm, PP_BY_FORK, pst->mm_id);
 	return 0;

@@ -56,6 +56,7 @@ struct mm_state {
 	u64 member_max[PP_NMEMBERS];
 	u64 min;
 	u64 charge_max, limiter_max;
+	u64 charge_max_at; /* of a moment near it where CPUs race */
 
 	u64 grew, shrank, ext_grew, ext_shrank;
 	/*

@@ -88,6 +88,7 @@ struct pp_window {
 	pp_u64 member_max[PP_NMEMBERS];	 /* each member's own maximum */
 	pp_u64 min;			 /* smallest RSS */
 	pp_u64 charge_max;		 /* largest charge of the task's memory cgroup seen */
+	pp_u64 charge_max_at_ns;	 /* when it was seen */
 	pp_u64 limiter_max;		 /* the same of the cgroup that owns the smallest limit */
 };
 
@@ -188,8 +189,8 @@ enum pp_loss {
 #define PP_ASSERT(c, what) _Static_assert(c, what)
 #ifndef __cplusplus
 PP_ASSERT(sizeof(struct pp_hdr) == 32, "pp_hdr");
-PP_ASSERT(sizeof(struct pp_window) == 14 * 8, "pp_window");
-PP_ASSERT(sizeof(struct pp_edge) == 32 + 32 + 112 + 12 * 8 + 8, "pp_edge");
+PP_ASSERT(sizeof(struct pp_window) == 15 * 8, "pp_window");
+PP_ASSERT(sizeof(struct pp_edge) == 32 + 32 + 120 + 12 * 8 + 8, "pp_edge");
 PP_ASSERT(sizeof(struct pp_base) == sizeof(struct pp_edge) + 32 + 24 + 16 + PP_ARGS_MAX, "pp_base");
 PP_ASSERT(sizeof(struct pp_exit) == sizeof(struct pp_edge) + 8, "pp_exit");
 PP_ASSERT(sizeof(struct pp_mark) == sizeof(struct pp_edge) + 24, "pp_mark");

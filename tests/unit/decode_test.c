@@ -59,6 +59,7 @@ static void edge_values(void **state)
 	rec.win.max_at_ns = 101;
 	rec.win.min = 2;
 	rec.win.charge_max = 300;
+	rec.win.charge_max_at_ns = 301;
 	rec.win.limiter_max = PP_NO_LIMIT;
 	rec.thread_grew = 31;
 	rec.thread_shrank = 32;
@@ -90,6 +91,7 @@ static void edge_values(void **state)
 	assert_int_equal(ev.edge.win.member_max.m[PP_FILE], 20 * PAGE);
 	assert_int_equal(ev.edge.win.min, 2 * PAGE);
 	assert_int_equal(ev.edge.win.charge_max, 300 * PAGE);
+	assert_int_equal(ev.edge.win.charge_max_at_ns, 301);
 	assert_true(ev.edge.win.limiter_max == EV_NONE);
 	assert_int_equal(ev.edge.thread_grew, 31 * PAGE);
 	assert_int_equal(ev.edge.thread_shrank, 32 * PAGE);

@@ -38,7 +38,7 @@ struct sim_mm {
 	uint64_t max, max_at_ns, min, peak;
 	uint64_t grew, shrank, ext_grew, ext_shrank;
 	struct sim_tally thread[SIM_TIDS];
-	uint64_t charge, charge_max, limit, limiter, limiter_max;
+	uint64_t charge, charge_max, charge_max_at_ns, limit, limiter, limiter_max;
 	uint32_t limit_level, lost;
 	struct sim_instant *seen;
 	size_t nseen, cap;
@@ -113,6 +113,7 @@ static inline struct event *sim_edge(struct sim *s, struct sim_mm *m, enum pp_ki
 	    .member_max = m->member_max,
 	    .min = m->min,
 	    .charge_max = m->charge_max,
+	    .charge_max_at_ns = m->charge_max_at_ns,
 	    .limiter_max = m->limiter_max,
 	};
 	d->thread_grew = t->grew;
@@ -134,6 +135,7 @@ static inline struct event *sim_edge(struct sim *s, struct sim_mm *m, enum pp_ki
 	m->min = UINT64_MAX;
 	m->member_max = m->now;
 	m->charge_max = m->charge;
+	m->charge_max_at_ns = s->ns;
 	m->limiter_max = m->limiter;
 	sim_see(s, m);
 	return e;
@@ -239,6 +241,21 @@ static inline struct event *sim_exit(struct sim *s, struct sim_mm *m, uint32_t t
 	return e;
 }
 
+/* Of another ring: may be fed later than edges that came after it. */
+static inline struct event *sim_sample(struct sim *s, struct sim_mm *m)
+{
+	struct event *e = sim_event(s, m, PP_SAMPLE, m->pid);
+
+	e->sample = (struct ev_sample){
+	    .seq = m->win & 0xffffff,
+	    .now = m->now,
+	    .max = m->max,
+	    .min = m->min,
+	    .charge = m->charge,
+	};
+	return e;
+}
+
 static inline void sim_free(struct sim *s)
 {
 	free(s->ev);
@@ -259,6 +276,8 @@ struct got {
 	struct process pr[16];
 	size_t npr, begun;
 	size_t covered; /* calls */
+	struct job job;
+	struct job_share shares[64];
 };
 
 static inline void got_begun(void *ctx, const struct process *p)
@@ -309,6 +328,16 @@ static inline void got_ended(void *ctx, const struct process *p)
 	g->pr[g->npr++] = *p;
 }
 
+static inline void got_job(void *ctx, const struct job *j)
+{
+	struct got *g = ctx;
+
+	assert_true(j->nshares <= 64);
+	g->job = *j;
+	memcpy(g->shares, j->shares, j->nshares * sizeof(*j->shares));
+	g->job.shares = g->shares;
+}
+
 static inline void got_free(struct got *g)
 {
 	free(g->ph);
@@ -319,7 +348,7 @@ static inline void got_free(struct got *g)
 static inline struct model *got_model(struct got *g, uint64_t error_per_thread)
 {
 	struct model_options opt = {error_per_thread};
-	struct model_sink sink = {g, got_begun, got_phase, got_covered, got_ended};
+	struct model_sink sink = {g, got_begun, got_phase, got_covered, got_ended, got_job};
 	struct model *m;
 
 	*g = (struct got){0};

@@ -310,18 +310,6 @@ static void after_the_end(void **state)
 	sim_free(&s);
 }
 
-static struct event *sample(struct sim *s, struct sim_mm *m)
-{
-	struct event *e = sim_event(s, m, PP_SAMPLE, m->pid);
-
-	e->sample.seq = m->win & 0xffffff;
-	e->sample.now = m->now;
-	e->sample.max = m->max;
-	e->sample.min = m->min;
-	e->sample.charge = m->charge;
-	return e;
-}
-
 struct looked {
 	size_t n;
 	struct process last;
@@ -351,10 +339,10 @@ static void end_of_the_tracing(void **state)
 	sim_base(&s, &quiet, 3, 30, PP_BY_ATTACH, 500 * MIB);
 	sim_begin(&s, &busy, 90, "open", 1);
 	sim_hog(&s, &busy, 90, 70);
-	sample(&s, &busy);
+	sim_sample(&s, &busy);
 	sim_hog(&s, &busy, 90, -30);
 	s.ns += MS;
-	sample(&s, &busy);
+	sim_sample(&s, &busy);
 	for (size_t i = 0; i < s.n; i++)
 		assert_int_equal(model_feed(model, &s.ev[i]), 0);
 	model_each_process(model, look, &l);

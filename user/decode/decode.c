@@ -64,6 +64,7 @@ static void window(struct scale *s, const struct pp_window *in, struct ev_window
 	out->member_max = members(s, in->member_max);
 	out->min = memory(s, in->min);
 	out->charge_max = limit(s, in->charge_max);
+	out->charge_max_at_ns = in->charge_max_at_ns;
 	out->limiter_max = limit(s, in->limiter_max);
 }
 

@@ -40,7 +40,8 @@ struct ev_window {
 	struct ev_members max_members;
 	struct ev_members member_max;
 	uint64_t min;
-	uint64_t charge_max;  /* EV_NONE: not known */
+	uint64_t charge_max; /* EV_NONE: not known */
+	uint64_t charge_max_at_ns;
 	uint64_t limiter_max; /* EV_NONE: no limit */
 };
 

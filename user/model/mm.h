@@ -9,6 +9,7 @@
 #ifndef PEAKPHASE_MODEL_MM_H
 #define PEAKPHASE_MODEL_MM_H
 
+#include "model/job.h"
 #include "model/model.h"
 #include "model/stack.h"
 
@@ -159,6 +160,7 @@ struct model {
 	struct model_options opt;
 	struct model_sink sink;
 	struct model_counts counts;
+	struct job_fold job;
 	struct mm *mms, *cached;
 	struct mm *waiting;
 	uint64_t phases;

@@ -12,6 +12,7 @@ struct model *model_new(const struct model_options *opt, const struct model_sink
 		return NULL;
 	m->opt = *opt;
 	m->sink = *sink;
+	job_init(&m->job, opt->error_per_thread);
 	/* A program that chooses its tokens must not choose where they fall in our tables. */
 	m->seed = (uintptr_t)m * 0x9e3779b97f4a7c15ull;
 	return m;
@@ -28,6 +29,7 @@ void model_free(struct model **mp)
 
 		mm_free(m, &p);
 	}
+	job_free(&m->job);
 	free(m->where);
 	free(m);
 	*mp = NULL;
@@ -46,12 +48,16 @@ static bool ended(const struct model *m, uint64_t id)
 static int feed_edge(struct model *m, const struct event *ev)
 {
 	struct mm *p = mm_find(m, ev->mm_id);
+	int err;
 
 	m->counts.edges++;
 	if (!p && ev->kind != PP_BASE && ended(m, ev->mm_id)) {
 		m->counts.orphans++;
 		return 0;
 	}
+	err = job_feed(&m->job, ev);
+	if (err)
+		return err;
 	if (!p)
 		p = mm_new(m, ev->mm_id);
 	return p ? order_edge(m, p, ev) : -ENOMEM;
@@ -60,17 +66,16 @@ static int feed_edge(struct model *m, const struct event *ev)
 static int feed_other(struct model *m, const struct event *ev)
 {
 	struct mm *p = mm_find(m, ev->mm_id);
+	bool begun = p && p->begun;
 
-	if (ev->kind == PP_SAMPLE)
-		m->counts.samples++;
-	else
+	if (ev->kind == PP_FAULT) {
 		m->counts.faults++;
-	if (!p || !p->begun)
-		return 0;
-	if (ev->kind == PP_FAULT)
-		return where_fault(m, p, ev);
-	fold_sample(p, ev);
-	return 0;
+		return begun ? where_fault(m, p, ev) : 0;
+	}
+	m->counts.samples++;
+	if (begun)
+		fold_sample(p, ev);
+	return job_feed(&m->job, ev);
 }
 
 int model_feed(struct model *m, const struct event *ev)
@@ -115,6 +120,7 @@ static int finish_one(struct model *m, struct mm *p, uint64_t end_ns)
 
 int model_finish(struct model *m, uint64_t end_ns)
 {
+	struct job job;
 	int err = 0;
 
 	if (m->finished)
@@ -123,6 +129,10 @@ int model_finish(struct model *m, uint64_t end_ns)
 	HASH_SORT(m->mms, by_id);
 	while (!err && m->mms)
 		err = finish_one(m, m->mms, end_ns);
+	if (!err)
+		err = job_finish(&m->job, &job);
+	if (!err && m->sink.job)
+		m->sink.job(m->sink.ctx, &job);
 	return err;
 }
 

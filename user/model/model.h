@@ -26,6 +26,8 @@ struct model_sink {
 	 */
 	void (*implied_covered)(void *ctx, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 	void (*process_ended)(void *ctx, const struct process *p);
+	/* Once, after all the rest, by model_finish(). */
+	void (*job)(void *ctx, const struct job *j);
 };
 
 struct model_options {

@@ -113,4 +113,24 @@ struct process {
 	uint32_t status; /* exit status, or number of the signal */
 };
 
+/* What a process held at the moment of the job's largest sum. */
+struct job_share {
+	uint64_t mm_id, bytes;
+};
+
+/* All traced processes together. */
+struct job {
+	uint64_t most_live; /* program images that lived at one time */
+	/*
+	 * Largest sum of the RSS that they held at one and the same time: pages that processes
+	 * share count in each. The true one lies within sum_error_bytes of it, unless samples were
+	 * lost.
+	 */
+	uint64_t sum_bytes, sum_at_ns, sum_error_bytes;
+	const struct job_share *shares; /* of it, largest first; valid during the call */
+	size_t nshares;
+	/* Largest charge seen of a memory cgroup of any of them; EV_NONE: not known. */
+	uint64_t charge_bytes, charge_at_ns, charge_mm_id;
+};
+
 #endif

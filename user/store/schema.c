@@ -49,6 +49,7 @@ static const struct column edges[] = {
 	MEMBERS(event, "win_most_", edge.win.member_max),
 	U64(event, "win_min", edge.win.min),
 	OPT(event, "win_charge_max", edge.win.charge_max),
+	U64(event, "win_charge_max_at_ns", edge.win.charge_max_at_ns),
 	OPT(event, "win_limiter_max", edge.win.limiter_max),
 	U64(event, "thread_grew", edge.thread_grew),
 	U64(event, "thread_shrank", edge.thread_shrank),
