@@ -279,6 +279,43 @@ static void test_processes_begun_and_ended(void **state)
 	folder_remove(&f);
 }
 
+static int same_share(void *ctx, const struct job_share *s)
+{
+	const struct job_share **want = ctx;
+
+	assert_memory_equal(s, *want, sizeof(*s));
+	++*want;
+	return 0;
+}
+
+static void test_job(void **state)
+{
+	static const struct job_share shares[] = {{7, 500}, {2, 500}, {1ull << 62, 3}};
+	/* Read in this order: largest first, then by mm. */
+	static const struct job_share want[] = {{2, 500}, {7, 500}, {1ull << 62, 3}};
+	const struct job_share *at = want;
+	struct job job = {3, 1003, 42, 5, shares, 3, EV_NONE, 43, 7};
+	struct run_info info = plain_info();
+	struct run_end end = {0};
+	struct recording *rec;
+	struct folder f;
+	struct store *s;
+
+	(void)state;
+	folder_make(&f);
+	assert_int_equal(store_create(&s, f.file, &info), 0);
+	assert_int_equal(store_job(s, &job), 0);
+	assert_int_equal(store_close(&s, &end), 0);
+	assert_int_equal(recording_open(&rec, f.file), 0);
+	job.shares = NULL;
+	job.nshares = 0;
+	assert_memory_equal(&recording_end(rec)->job, &job, sizeof(job));
+	assert_int_equal(recording_each_share(rec, same_share, &at), 0);
+	assert_ptr_equal(at, want + 3);
+	recording_close(&rec);
+	folder_remove(&f);
+}
+
 static void test_info_and_end(void **state)
 {
 	struct run_info info = plain_info();
@@ -374,6 +411,7 @@ int main(void)
 	    cmocka_unit_test(test_events),
 	    cmocka_unit_test(test_phases),
 	    cmocka_unit_test(test_processes_begun_and_ended),
+	    cmocka_unit_test(test_job),
 	    cmocka_unit_test(test_info_and_end),
 	    cmocka_unit_test(test_more_than_the_queue_holds),
 	};

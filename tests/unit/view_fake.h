@@ -15,7 +15,8 @@ struct fake {
 	struct report_run run;
 	struct process processes[8];
 	struct phase phases[64];
-	size_t nprocesses, nphases;
+	struct job_share shares[8];
+	size_t nprocesses, nphases, nshares;
 	int fail; /* what each_phase returns after its first row; 0: goes on */
 };
 
@@ -59,6 +60,31 @@ static inline int fake_phases_at(void *ctx, uint64_t mm_id, uint64_t win, report
 	return err;
 }
 
+static inline int fake_phases_at_time(void *ctx, uint64_t mm_id, uint64_t ns, report_phase_fn fn,
+				      void *arg)
+{
+	struct fake *f = ctx;
+	int err = 0;
+
+	for (size_t i = 0; i < f->nphases && !err; i++) {
+		const struct phase *ph = &f->phases[i];
+
+		if (ph->mm_id == mm_id && ph->start_ns < ns && ns <= ph->end_ns)
+			err = fn(arg, ph);
+	}
+	return err;
+}
+
+static inline int fake_each_share(void *ctx, report_share_fn fn, void *arg)
+{
+	struct fake *f = ctx;
+	int err = 0;
+
+	for (size_t i = 0; i < f->nshares && !err; i++)
+		err = fn(arg, &f->shares[i]);
+	return err;
+}
+
 static inline int fake_phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t headroom_min,
 					  report_phase_fn fn, void *arg)
 {
@@ -78,6 +104,8 @@ static inline struct report_source fake_source(struct fake *f)
 				      fake_each_process,
 				      fake_each_phase,
 				      fake_phases_at,
+				      fake_phases_at_time,
+				      fake_each_share,
 				      fake_phases_of_headroom};
 }
 
@@ -185,6 +213,13 @@ static inline void fake_pipeline(struct fake *f)
 	fake_phase(f, PH_CHECKPOINT, "hook:PRE_PUSH:add_memberships", 8, 9, 9571, 12408, 376, 380,
 		   402);
 	fake_phase(f, PH_AFTER, NULL, 9, 10, 12408, 13000, 380, 12, 380);
+	f->run.job = (struct job){
+	    .most_live = 1,
+	    .sum_bytes = 3224 * FAKE_MIB,
+	    .sum_at_ns = FAKE_T0 + 9500 * FAKE_MS,
+	    .charge_bytes = EV_NONE,
+	};
+	f->shares[f->nshares++] = (struct job_share){1, 3224 * FAKE_MIB};
 }
 
 /* Everything that has a mark of its own: several processes, losses, bounds, ends of every kind. */
@@ -247,6 +282,18 @@ static inline void fake_trouble(struct fake *f)
 	p->end_ns = 0;
 	p->exit = PX_RUNNING;
 	fake_phase(f, PH_STARTUP, NULL, 0, 1, 6000, 13000, 1, 1, 5)->ended_by = PH_BY_TRACE;
+
+	f->run.job = (struct job){
+	    .most_live = 3,
+	    .sum_bytes = 325 * FAKE_MIB,
+	    .sum_at_ns = FAKE_T0 + 400 * FAKE_MS,
+	    .sum_error_bytes = 6 * FAKE_MIB,
+	    .charge_bytes = 700 * FAKE_MIB,
+	    .charge_at_ns = FAKE_T0 + 5500 * FAKE_MS,
+	    .charge_mm_id = 2,
+	};
+	f->shares[f->nshares++] = (struct job_share){2, 320 * FAKE_MIB};
+	f->shares[f->nshares++] = (struct job_share){1, 5 * FAKE_MIB};
 }
 
 /* Labels of case D1. */

@@ -195,7 +195,7 @@ static void trouble(void **state)
 {
 	struct fake *f = malloc(sizeof(*f));
 	char *text = NULL;
-	json_t *v, *o;
+	json_t *v, *o, *q;
 
 	(void)state;
 	assert_non_null(f);
@@ -205,9 +205,22 @@ static void trouble(void **state)
 	o = json_object_get(v, "job");
 	/* Four images, of which one was left by exec. */
 	assert_int_equal(int_at(o, "processes"), 3);
-	/* They lived side by side: peaks of different moments are not added up. */
-	assert_true(json_is_null(json_object_get(o, "rss_sum_peak_bytes")));
+	assert_int_equal(int_at(o, "most_at_once"), 3);
+	assert_int_equal(int_at(o, "rss_sum_peak_bytes"), 325 * FAKE_MIB);
+	/* Samples were lost: there is no bound. */
+	assert_true(json_is_null(json_object_get(o, "rss_sum_error_bytes")));
+	q = json_array_get(json_object_get(o, "rss_sum_open"), 1);
+	assert_int_equal(json_array_size(json_object_get(o, "rss_sum_open")), 2);
+	assert_int_equal(int_at(q, "pid"), 101);
+	assert_int_equal(int_at(q, "rss_bytes"), 320 * FAKE_MIB);
+	assert_int_equal(json_array_size(json_object_get(q, "phases")), 2);
 	assert_int_equal(int_at(o, "charge_peak_bytes"), 700 * FAKE_MIB);
+	assert_int_equal(int_at(o, "charge_peak_at_ns"), FAKE_T0 + 5500 * FAKE_MS);
+	/* The image that the exec ended, not yet the one that came after it. */
+	assert_int_equal(json_array_size(json_object_get(o, "charge_open")), 3);
+	q = json_array_get(json_object_get(o, "charge_open"), 2);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(q, "phases"), 0)),
+			    "before_exec");
 	assert_int_equal(int_at(o, "headroom_min_bytes"), 324 * FAKE_MIB);
 	assert_int_equal(int_at(json_object_get(o, "limit_owner"), "level"), 1);
 	o = json_array_get(json_object_get(v, "processes"), 1);

@@ -29,6 +29,16 @@ static int phases_at(void *ctx, uint64_t mm_id, uint64_t win, report_phase_fn fn
 	return recording_phases_at(ctx, mm_id, win, fn, arg);
 }
 
+static int phases_at_time(void *ctx, uint64_t mm_id, uint64_t ns, report_phase_fn fn, void *arg)
+{
+	return recording_phases_at_time(ctx, mm_id, ns, fn, arg);
+}
+
+static int each_share(void *ctx, report_share_fn fn, void *arg)
+{
+	return recording_each_share(ctx, fn, arg);
+}
+
 static int phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t headroom_min, report_phase_fn fn,
 			      void *arg)
 {
@@ -57,6 +67,7 @@ struct report_run show_run(const struct recording *r)
 	    .running = end->running,
 	    .missed = end->missed,
 	    .counts = end->counts,
+	    .job = end->job,
 	};
 
 	memcpy(run.losses, end->losses, sizeof(run.losses));
@@ -105,8 +116,8 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 		return STATUS_FAILED;
 	run = show_run(r);
 
-	struct report_source src = {r,		&run,	   each_process,
-				    each_phase, phases_at, phases_of_headroom};
+	struct report_source src = {r,	       &run,	       each_process, each_phase,
+				    phases_at, phases_at_time, each_share,   phases_of_headroom};
 
 	err = opt->json ? report_json(&src, f) : report_text(&src, &style, f);
 	recording_close(&r);

@@ -118,6 +118,14 @@ static void on_covered(void *ctx, uint64_t mm_id, uint64_t from_win, uint64_t to
 		store_covered(t->store, mm_id, from_win, to_win);
 }
 
+static void on_job(void *ctx, const struct job *j)
+{
+	struct trace *t = ctx;
+
+	if (t->store)
+		store_job(t->store, j);
+}
+
 static void look_at(struct trace *t, pid_t pid)
 {
 	if (t->nlooking < LOOKING_MAX)
@@ -305,6 +313,7 @@ int trace_begin(struct trace *t)
 	    .phase_ended = on_phase,
 	    .implied_covered = on_covered,
 	    .process_ended = on_process_ended,
+	    .job = on_job,
 	};
 	struct model_options mo = {
 	    .error_per_thread = session_facts(t->session)->error_per_thread,

@@ -240,8 +240,7 @@ static int feed_edge(struct job_fold *j, const struct event *ev)
 {
 	const struct ev_window *w = &ev->edge.win;
 	struct member *m = find(j, ev->mm_id);
-	struct step s = {
-	    .time_ns = ev->time_ns, .id = ev->mm_id, .bytes = ev_rss(&ev->edge.now)};
+	struct step s = {.time_ns = ev->time_ns, .id = ev->mm_id, .bytes = ev_rss(&ev->edge.now)};
 	struct step max = {
 	    .time_ns = w->max_at_ns, .id = ev->mm_id, .bytes = w->max, .kind = STEP_MAX};
 	int err = 0;
@@ -332,8 +331,7 @@ void job_free(struct job_fold *j)
 {
 	struct member *m, *next;
 
-	HASH_ITER(hh, j->members, m, next)
-	{
+	HASH_ITER (hh, j->members, m, next) {
 		HASH_DEL(j->members, m);
 		free(m);
 	}

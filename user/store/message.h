@@ -9,7 +9,15 @@
 #include "model/phase.h"
 #include "store/queue.h"
 
-enum message_type { MSG_EVENT = 1, MSG_PROCESS, MSG_PHASE, MSG_COVERED, MSG_LOSSES };
+enum message_type {
+	MSG_EVENT = 1,
+	MSG_PROCESS,
+	MSG_PHASE,
+	MSG_COVERED,
+	MSG_LOSSES,
+	MSG_JOB,
+	MSG_SHARE
+};
 
 #define MESSAGE_WHERE_MAX 256u /* rows of phase_where kept of one phase: the largest */
 

@@ -112,6 +112,23 @@ static int read_numbers(struct recording *r, sqlite3_stmt *st)
 	return err;
 }
 
+static int read_job(struct recording *r, sqlite3_stmt *st)
+{
+	struct job *j = &r->end.job;
+	int err = 0;
+
+	*j = (struct job){.charge_bytes = EV_NONE};
+	for (size_t i = 0; i < JOB_NUMBERS && !err; i++) {
+		char *to = (char *)j + schema_job_numbers[i].offset;
+		int64_t n;
+
+		memcpy(&n, to, sizeof(n));
+		err = read_int(r, st, "meta", schema_job_numbers[i].key, &n);
+		memcpy(to, &n, sizeof(n));
+	}
+	return err;
+}
+
 static int read_losses(struct recording *r, sqlite3_stmt *st)
 {
 	int64_t n = 0;
@@ -143,6 +160,8 @@ int reader_meta(struct recording *r)
 		err = read_texts(r, meta);
 	if (!err)
 		err = read_numbers(r, meta);
+	if (!err)
+		err = read_job(r, meta);
 	if (!err)
 		err = read_losses(r, losses);
 	sqlite3_finalize(losses);

@@ -148,6 +148,52 @@ int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 	return err;
 }
 
+/* A zero-length one has no moment; rows of a process are looked at, few of them read. */
+#define OPEN_AT_TIME                                                                               \
+	"WHERE id IN (SELECT id FROM phases WHERE mm_id = ?1 AND start_ns < ?2 AND end_ns >= "     \
+	"?2) ORDER BY kind < 3, " BY_START
+
+int recording_phases_at_time(struct recording *r, uint64_t mm_id, uint64_t ns,
+			     int (*fn)(void *, const struct phase *), void *ctx)
+{
+	sqlite3_stmt *st = reader_prepare(r, &schema_phases, OPEN_AT_TIME);
+	int err;
+
+	if (!st)
+		return -EBADMSG;
+	sqlite3_bind_int64(st, 1, (int64_t)mm_id);
+	sqlite3_bind_int64(st, 2, (int64_t)ns);
+	err = each_row(r, st, mm_id, true, fn, ctx);
+	sqlite3_finalize(st);
+	return err;
+}
+
+int recording_each_share(struct recording *r, int (*fn)(void *, const struct job_share *),
+			 void *ctx)
+{
+	sqlite3_stmt *st = reader_prepare(r, &schema_job_shares, "ORDER BY bytes DESC, mm_id");
+	int err = 0, n = 0;
+
+	if (!st)
+		return -EBADMSG;
+	while (!err && (n = reader_step(r, st)) > 0) {
+		struct job_share s = {0};
+		const char *bad;
+		int64_t key;
+
+		if (table_read_key(st, 0, &key))
+			err = reader_bad(r, "job_shares", "mm_id");
+		else if (table_read_row(&schema_job_shares, st, &s, &bad))
+			err = reader_bad(r, "job_shares", bad);
+		if (err)
+			break;
+		s.mm_id = (uint64_t)key;
+		err = fn(ctx, &s);
+	}
+	sqlite3_finalize(st);
+	return err ? err : n;
+}
+
 /* All rows are looked at, but only few of them read: a report has no second pass to spare. */
 int recording_phases_of_headroom(struct recording *r, uint64_t mm_id, uint64_t headroom_min,
 				 int (*fn)(void *, const struct phase *), void *ctx)

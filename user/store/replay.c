@@ -53,6 +53,7 @@ int recording_replay(struct recording *r, const struct model_sink *sink,
 /* The sink has no way to stop the model: the first error is kept, and the rest is not written. */
 struct unfinished {
 	struct rows rows;
+	struct job job;
 	int rc;
 };
 
@@ -81,6 +82,17 @@ static void on_covered(void *ctx, uint64_t mm_id, uint64_t from_win, uint64_t to
 		u->rc = rows_covered(&u->rows, mm_id, from_win, to_win);
 }
 
+static void on_job(void *ctx, const struct job *j)
+{
+	struct unfinished *u = ctx;
+
+	u->job = *j;
+	u->job.shares = NULL;
+	u->job.nshares = 0;
+	for (size_t i = 0; i < j->nshares && !u->rc; i++)
+		u->rc = rows_share(&u->rows, &j->shares[i]);
+}
+
 static int open_tables(struct recording *r, struct unfinished *u)
 {
 	sqlite3 *db = r->access.db;
@@ -103,6 +115,7 @@ int replay_unfinished(struct recording *r)
 	    .phase_ended = on_phase,
 	    .implied_covered = on_covered,
 	    .process_ended = on_process,
+	    .job = on_job,
 	};
 	int err = open_tables(r, &u);
 
@@ -117,6 +130,7 @@ int replay_unfinished(struct recording *r)
 		say_remedy("the replay of an unfinished recording needs room in TMPDIR");
 		err = -EIO;
 	}
+	r->end.job = u.job;
 	rows_close(&u.rows);
 	if (sqlite3_exec(r->access.db, err ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL) && !err)
 		err = access_failed(&r->access, r->path);

@@ -53,6 +53,9 @@ int rows_open(struct rows *r, sqlite3 *db, const char *schema)
 		rc = inserter_prepare(&r->where, db, &schema_phase_where, "INSERT OR REPLACE",
 				      schema);
 	if (!rc)
+		rc = inserter_prepare(&r->shares, db, &schema_job_shares, "INSERT OR REPLACE",
+				      schema);
+	if (!rc)
 		rc = prepare_covered(r, schema);
 	if (rc)
 		rows_close(r);
@@ -68,6 +71,7 @@ void rows_close(struct rows *r)
 	inserter_finalize(&r->processes);
 	inserter_finalize(&r->phases);
 	inserter_finalize(&r->where);
+	inserter_finalize(&r->shares);
 	sqlite3_finalize(r->covered_where);
 	sqlite3_finalize(r->covered);
 	r->covered_where = r->covered = NULL;
@@ -112,6 +116,13 @@ int rows_phase(struct rows *r, const struct phase *ph)
 		rc = inserter_row(&r->where, keys, &ph->where[i], 0);
 	}
 	return rc;
+}
+
+int rows_share(struct rows *r, const struct job_share *s)
+{
+	int64_t key = (int64_t)s->mm_id;
+
+	return inserter_row(&r->shares, &key, s, 0);
 }
 
 static int run_covered(sqlite3_stmt *st, uint64_t mm_id, uint64_t from_win, uint64_t to_win)

@@ -12,17 +12,18 @@
 struct rows {
 	sqlite3 *db;
 	struct inserter edges, bases, samples, faults; /* not in temp */
-	struct inserter processes, phases, where;
+	struct inserter processes, phases, where, shares;
 	sqlite3_stmt *covered_where, *covered;
 };
 
-/* schema: "main" (all tables) or "temp" (processes and phases only). */
+/* schema: "main" (all tables) or "temp" (what the model makes only). */
 int rows_open(struct rows *r, sqlite3 *db, const char *schema);
 void rows_close(struct rows *r);
 
 int rows_event(struct rows *r, uint64_t id, const struct event *ev);
 int rows_process(struct rows *r, const struct process *p);
 int rows_phase(struct rows *r, const struct phase *ph);
+int rows_share(struct rows *r, const struct job_share *s);
 int rows_covered(struct rows *r, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 
 #endif

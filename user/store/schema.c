@@ -170,6 +170,10 @@ static const struct column phase_where[] = {
 	U64(phase_where, "hits", hits),
 };
 
+static const struct column job_shares[] = {
+	U64(job_share, "bytes", bytes),
+};
+
 #define TABLE(var, k) \
 	const struct table schema_##var = { \
 		.name = #var, .key_decl = k " INTEGER PRIMARY KEY", .keys = {k}, .nkeys = 1, \
@@ -182,6 +186,7 @@ TABLE(samples, "id");
 TABLE(faults, "id");
 TABLE(processes, "mm_id");
 TABLE(phases, "id");
+TABLE(job_shares, "mm_id");
 const struct table schema_phase_where = {
 	.name = "phase_where", .key_decl = "phase_id INTEGER, rank INTEGER",
 	.keys = {"phase_id", "rank"}, .nkeys = 2,
@@ -197,6 +202,16 @@ const char schema_phases_index_sql[] =
     "phases_by_start ON phases (mm_id, start_win, end_win DESC, kind DESC)";
 const char schema_samples_index_sql[] = "samples_by_mm ON samples (mm_id)";
 
+const struct job_number schema_job_numbers[JOB_NUMBERS] = {
+    {"job_most_live", offsetof(struct job, most_live)},
+    {"job_sum_bytes", offsetof(struct job, sum_bytes)},
+    {"job_sum_at_ns", offsetof(struct job, sum_at_ns)},
+    {"job_sum_error_bytes", offsetof(struct job, sum_error_bytes)},
+    {"job_charge_bytes", offsetof(struct job, charge_bytes)},
+    {"job_charge_at_ns", offsetof(struct job, charge_at_ns)},
+    {"job_charge_mm_id", offsetof(struct job, charge_mm_id)},
+};
+
 const char *const schema_loss_names[] = {
     [PP_LOSS_EDGES] = "edges", [PP_LOSS_SAMPLES] = "samples", [PP_LOSS_FAULTS] = "faults",
     [PP_LOSS_MMS] = "mms",     [PP_LOSS_GROWTH] = "growth",   [PP_LOSS_MARKS] = "marks",
@@ -206,7 +221,7 @@ _Static_assert(sizeof(schema_loss_names) / sizeof(schema_loss_names[0]) == PP_LO
 
 static const struct table *const tables[] = {
     &schema_edges,     &schema_bases,  &schema_samples,	    &schema_faults,
-    &schema_processes, &schema_phases, &schema_phase_where,
+    &schema_processes, &schema_phases, &schema_phase_where, &schema_job_shares,
 };
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -258,6 +273,8 @@ int schema_create_temp(sqlite3 *db)
 		rc = create_table(db, &schema_phases, true);
 	if (!rc)
 		rc = create_table(db, &schema_phase_where, true);
+	if (!rc)
+		rc = create_table(db, &schema_job_shares, true);
 	if (!rc)
 		rc = create_index(db, "temp", schema_phases_index_sql);
 	return rc;

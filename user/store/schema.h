@@ -19,6 +19,15 @@ extern const struct table schema_faults;      /* struct event */
 extern const struct table schema_processes;   /* struct process; key: mm_id */
 extern const struct table schema_phases;      /* struct phase; key: id */
 extern const struct table schema_phase_where; /* struct phase_where; keys: phase, rank */
+extern const struct table schema_job_shares;  /* struct job_share; key: mm_id */
+
+/* Keys of meta for the numbers of struct job. */
+#define JOB_NUMBERS 7
+struct job_number {
+	const char *key;
+	size_t offset;
+};
+extern const struct job_number schema_job_numbers[JOB_NUMBERS];
 
 /* meta(key, value) and losses(class, count): written and read by name. */
 extern const char schema_meta_sql[];

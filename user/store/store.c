@@ -172,6 +172,18 @@ int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t t
 	return put(s, message_put(s->queue, MSG_COVERED, &c, sizeof(c)));
 }
 
+int store_job(struct store *s, const struct job *j)
+{
+	int err = 0;
+
+	if (failed(s))
+		return 0;
+	err = put(s, message_put(s->queue, MSG_JOB, j, sizeof(*j)));
+	for (size_t i = 0; i < j->nshares && !err; i++)
+		err = put(s, message_put(s->queue, MSG_SHARE, &j->shares[i], sizeof(*j->shares)));
+	return err;
+}
+
 int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t missed)
 {
 	struct message_losses l = {.missed = missed};

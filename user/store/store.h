@@ -15,7 +15,7 @@
 
 #include "model/model.h"
 
-#define STORE_SCHEMA 1 /* PRAGMA user_version */
+#define STORE_SCHEMA 2 /* PRAGMA user_version */
 
 /* Facts of a run; strings may be NULL. */
 struct run_info {
@@ -43,7 +43,8 @@ struct run_end {
 	uint64_t losses[PP_LOSS_MAX];
 	uint64_t missed; /* runs of BPF programs that the kernel skipped */
 	struct model_counts counts;
-	int status; /* of the command (run), as wait(2); -1: none */
+	struct job job; /* for readers: store_job() gave it; most_live 0: not known (yet) */
+	int status;	/* of the command (run), as wait(2); -1: none */
 	/* Of the recording itself; store_close() fills them in, whatever the caller gives. */
 	int error;	  /* why the writing ended early, -errno; 0: it did not */
 	uint64_t dropped; /* rows given but not written */
@@ -57,6 +58,7 @@ int store_event(struct store *s, const struct event *ev);    /* raw edge, sample
 int store_process(struct store *s, const struct process *p); /* begun, or ended: upsert */
 int store_phase(struct store *s, const struct phase *ph);
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
+int store_job(struct store *s, const struct job *j);
 int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t missed);
 /* How the writer did so far; for benchmarks and tests. */
 struct store_times {
@@ -102,6 +104,12 @@ int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 /* Phases of mm_id with that very headroom_min, in the order of recording_each_phase(). */
 int recording_phases_of_headroom(struct recording *r, uint64_t mm_id, uint64_t headroom_min,
 				 int (*fn)(void *, const struct phase *), void *ctx);
+/* Phases of mm_id open at that moment, as recording_phases_at(). */
+int recording_phases_at_time(struct recording *r, uint64_t mm_id, uint64_t ns,
+			     int (*fn)(void *, const struct phase *), void *ctx);
+/* Who held how much at the moment of the job's largest sum: largest first. */
+int recording_each_share(struct recording *r, int (*fn)(void *, const struct job_share *),
+			 void *ctx);
 int recording_each_sample(struct recording *r, uint64_t mm_id,
 			  int (*fn)(void *, const struct event *), void *ctx);
 

@@ -142,6 +142,19 @@ int writer_losses(struct writer *w, const struct message_losses *l)
 	return rc;
 }
 
+static int write_job(struct writer *w, const struct job *j)
+{
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; i < JOB_NUMBERS && !rc; i++) {
+		uint64_t n;
+
+		memcpy(&n, (const char *)j + schema_job_numbers[i].offset, sizeof(n));
+		rc = writer_meta_int(w->db, schema_job_numbers[i].key, n);
+	}
+	return rc;
+}
+
 static int write_message(struct writer *w, const struct queue_message *m)
 {
 	const struct message_covered *c;
@@ -161,6 +174,10 @@ static int write_message(struct writer *w, const struct queue_message *m)
 		return rows_covered(&w->rows, c->mm_id, c->from_win, c->to_win);
 	case MSG_LOSSES:
 		return writer_losses(w, message_data(m));
+	case MSG_JOB:
+		return write_job(w, message_data(m));
+	case MSG_SHARE:
+		return rows_share(&w->rows, message_data(m));
 	}
 	return SQLITE_MISUSE;
 }

@@ -90,12 +90,6 @@ static int add_process(void *arg, const struct process *p)
 
 	if (!a->images || p->start_ns < a->start_ns)
 		a->start_ns = p->start_ns;
-	if (a->images && p->start_ns < a->end_ns)
-		a->together = true;
-	if (!p->end_ns)
-		a->end_ns = UINT64_MAX; /* lives on: all that start later live beside it */
-	else if (p->end_ns > a->end_ns)
-		a->end_ns = p->end_ns;
 	if (!a->images || p->peak.bytes > a->top.peak.bytes)
 		a->top = *p;
 	if (p->charge_peak != EV_NONE &&
@@ -128,8 +122,6 @@ int answer_find(struct answer *a, const struct report_source *src)
 	err = src->each_process(src->ctx, add_process, a);
 	if (err || !a->images)
 		return err;
-	if (a->end_ns == UINT64_MAX)
-		a->end_ns = run->end_ns;
 	err = answer_owner(src, &a->top, &a->owner);
 	if (err < 0)
 		return err;

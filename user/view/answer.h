@@ -11,12 +11,11 @@
 struct answer {
 	uint64_t images; /* rows of processes: an exec makes a new one */
 	uint64_t processes;
-	uint64_t killed;	   /* by a signal or for want of memory */
-	uint64_t start_ns, end_ns; /* of the first; of the last */
-	bool exact;		   /* every number of every process, and nothing lost but samples */
-	bool together;		   /* two processes lived at one time */
-	uint64_t error_bytes;	   /* largest bound of a process */
-	struct process top;	   /* with the largest peak, the first such */
+	uint64_t killed;      /* by a signal or for want of memory */
+	uint64_t start_ns;    /* of the first */
+	bool exact;	      /* every number of every process, and nothing lost but samples */
+	uint64_t error_bytes; /* largest bound of a process */
+	struct process top;   /* with the largest peak, the first such */
 	bool has_owner;
 	struct phase owner;   /* of its peak; without where */
 	uint64_t charge_peak; /* largest of any process; EV_NONE: not known */

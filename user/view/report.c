@@ -152,22 +152,6 @@ static void put_limit_line(struct report *r)
 	out_str(&r->out, "\n");
 }
 
-static void put_job_line(struct report *r)
-{
-	const struct answer *a = &r->answer;
-
-	if (a->processes < 2)
-		return;
-	out_u64(&r->out, a->processes);
-	out_str(&r->out, " processes");
-	if (a->charge_peak != EV_NONE) {
-		out_str(&r->out, ", largest cgroup charge ");
-		out_mib(&r->out, a->charge_peak);
-		out_str(&r->out, " MiB");
-	}
-	out_str(&r->out, "\n");
-}
-
 static int name_open(void *arg, const struct phase *ph)
 {
 	struct others *o = arg;
@@ -224,7 +208,9 @@ static int put_head(struct report *r)
 	if (err)
 		return err;
 	put_limit_line(r);
-	put_job_line(r);
+	err = report_job(r);
+	if (err)
+		return err;
 	if (r->answer.images == 1) {
 		err = report_ended(r, &r->answer.top);
 		out_str(&r->out, "\n");

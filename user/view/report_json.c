@@ -7,6 +7,7 @@
 
 #include "view/answer.h"
 #include "view/columns.h"
+#include "view/job_json.h"
 
 #define FORMAT 1
 
@@ -116,19 +117,18 @@ static int put_answer(struct report *r)
 	return put_peak(r, &a->top, a->has_owner ? &a->owner : NULL);
 }
 
-static void put_job(struct report *r)
+static int put_job(struct report *r)
 {
 	const struct answer *a = &r->answer;
 	bool limited = a->tight.mm_id;
 	struct jw *j = &r->j;
+	int err;
 
 	jw_key(j, "job");
 	jw_inline(j);
 	jw_begin_object(j);
 	put_u64(j, "processes", a->processes);
-	put_known(j, "charge_peak_bytes", a->charge_peak);
-	/* Peaks of processes that lived together are of different moments: they are not added. */
-	put_known(j, "rss_sum_peak_bytes", !a->images || a->together ? EV_NONE : a->top.peak.bytes);
+	err = job_json(j, r->src, a->charge_peak);
 	put_known(j, "limit_bytes", limited ? a->tight.limit : EV_NONE);
 	put_known(j, "headroom_min_bytes", limited ? a->tight.headroom_min : EV_NONE);
 	jw_key(j, "headroom_phase");
@@ -145,6 +145,7 @@ static void put_job(struct report *r)
 		jw_null(j);
 	}
 	jw_end_object(j);
+	return err;
 }
 
 static const char *exit_kind(enum process_exit e)
@@ -281,7 +282,8 @@ int report_json(const struct report_source *src, FILE *f)
 	jw_begin_object(&r->j);
 	put_run(r);
 	err = put_answer(r);
-	put_job(r);
+	if (!err)
+		err = put_job(r);
 	if (!err)
 		err = put_list(r, "processes", put_process);
 	if (!err)

@@ -22,6 +22,8 @@ struct report {
 	uint64_t owner_id;
 };
 
+/* The processes together, where there are several. 0 or -errno. */
+int report_job(struct report *r);
 /* Every process and its phases. 0 or -errno. */
 int report_tables(struct report *r);
 

@@ -26,10 +26,12 @@ struct report_run {
 	uint64_t losses[PP_LOSS_MAX];
 	uint64_t missed; /* runs of BPF programs that the kernel skipped */
 	struct model_counts counts;
+	struct job job; /* without shares; most_live 0: not known (yet) */
 };
 
 typedef int (*report_process_fn)(void *arg, const struct process *p);
 typedef int (*report_phase_fn)(void *arg, const struct phase *ph);
+typedef int (*report_share_fn)(void *arg, const struct job_share *s);
 
 /*
  * Each function calls fn for every row until fn returns something else than 0, which it then
@@ -43,6 +45,11 @@ struct report_source {
 	int (*each_phase)(void *ctx, uint64_t mm_id, report_phase_fn fn, void *arg);
 	/* Open at window win, outermost first: the last one owns a peak of that window. */
 	int (*phases_at)(void *ctx, uint64_t mm_id, uint64_t win, report_phase_fn fn, void *arg);
+	/* The same at a moment. */
+	int (*phases_at_time)(void *ctx, uint64_t mm_id, uint64_t ns, report_phase_fn fn,
+			      void *arg);
+	/* Of the job's largest sum, largest first. */
+	int (*each_share)(void *ctx, report_share_fn fn, void *arg);
 	/* Those of each_phase with that very headroom_min. */
 	int (*phases_of_headroom)(void *ctx, uint64_t mm_id, uint64_t headroom_min,
 				  report_phase_fn fn, void *arg);
