@@ -131,6 +131,6 @@ int moment_phases(const struct moment *m, const struct moment_row *row,
 
 bool moment_sum_bounded(const struct report_run *run)
 {
-	return run->job.most_live && !run->losses[PP_LOSS_SAMPLES] &&
-	       !run->losses[PP_LOSS_EDGES] && !run->losses[PP_LOSS_MMS] && !run->missed;
+	return run->job.most_live && !run->losses[PP_LOSS_SAMPLES] && !run->losses[PP_LOSS_EDGES] &&
+	       !run->losses[PP_LOSS_MMS] && !run->missed;
 }
