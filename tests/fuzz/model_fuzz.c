@@ -105,7 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct seen s = {0};
 	struct model_options opt = {0};
-	struct model_sink sink = {&s, begun, phase, NULL, ended};
+	struct model_sink sink = {
+	    .ctx = &s, .process_begun = begun, .phase_ended = phase, .process_ended = ended};
 	struct model *m = model_new(&opt, &sink);
 	struct event ev;
 	uint64_t ns = 1000;

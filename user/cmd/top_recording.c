@@ -58,7 +58,13 @@ static int on_event(void *ctx, const struct event *ev)
 static int load(struct top *top, struct recording *r)
 {
 	struct load l = {.top = top};
-	struct model_sink sink = {&l, on_begun, on_phase, on_covered, on_ended};
+	struct model_sink sink = {
+	    .ctx = &l,
+	    .process_begun = on_begun,
+	    .phase_ended = on_phase,
+	    .implied_covered = on_covered,
+	    .process_ended = on_ended,
+	};
 	const struct run_end *end = recording_end(r);
 	uint64_t end_ns = 0;
 	int err;
