@@ -18,7 +18,7 @@ A page is run from top to bottom. A block is looked at by the first word after i
     c, cpp, python, ...             a file; its first line, a comment, is its name. A console block
                                     has to use it.
 
-"needs=PROGRAM" behind the word skips, with a note, where that program (or file) is not installed. The commands of
+"needs=PROGRAM" behind the word skips, with a note, where that program (or file, or needs=python:MODULE) is not installed. The commands of
 `<!-- before: ... -->`, not shown to readers, run before the next console block, in its shell.
 """
 
@@ -217,6 +217,13 @@ def save(block, folder):
     return name[1]
 
 
+def is_there(need, env):
+    if need.startswith("python:"):
+        python = shutil.which("python", path=env["PATH"])
+        return bool(python) and subprocess.run([python, "-c", f"import {need[7:]}"], env=env, stderr=subprocess.DEVNULL).returncode == 0
+    return os.path.exists(need) or bool(shutil.which(need, path=env["PATH"]))
+
+
 def run_page(page, build):
     blocks = blocks_of(page)
     counts = {"run": 0, "skipped": 0}
@@ -227,7 +234,7 @@ def run_page(page, build):
         env = environment(build, folder)
         for i, block in enumerate(blocks):
             try:
-                if not all(os.path.exists(p) or shutil.which(p, path=env["PATH"]) for p in block.needs):
+                if not all(is_there(need, env) for need in block.needs):
                     counts["skipped"] += 1
                     print(f"# {page.name}:{block.line}: not run, no {' '.join(block.needs)} here")
                 elif block.kind == "console":

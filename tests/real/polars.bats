@@ -1,0 +1,29 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Polars as it comes from PyPI: one query eager, streamed to a sink, and with an operation that falls back to memory.
+
+load real
+
+@test "Polars: eager keeps its frame, a sink's memory falls back, and both map the input file" {
+	local python=$REAL/polars/bin/python input
+	"$python" "$REALSRC/polars/query.py" "$T/in.parquet" 8000000
+	peak_run -- "$python" "$REALSRC/polars/query.py" "$T/in.parquet" || fail "$(cat "$OUT" "$ERR")"
+	input=$(stat -c %s "$T/in.parquet")
+	rm "$T"/in.parquet*
+	local height frame
+	read -r height frame <"$OUT"
+	[ "$height" -gt 7000000 ]
+	# The program's own memory in a phase's start: what is there but for mapped files.
+	q "ph('eager')['kept_bytes'] + ph('rest')['start_bytes'] - ph('eager')['end_bytes'] > 0.9 * $frame * MIB" \
+		"near(ph('rest')['start_bytes'] - ph('eager')['start_bytes'], $frame * MIB, $frame * MIB // 10 + 24 * MIB)" \
+		"abs(ph('sorted sink')['start_bytes'] - ph('sink')['start_bytes']) < 48 * MIB" \
+		"abs(ph('eager')['start_bytes'] - ph('sorted sink')['start_bytes']) < 48 * MIB" \
+		"all(ph(p)['peak_members']['file'] - ph(p)['start_bytes'] // 2 > 0.4 * $input for p in ('sink', 'eager'))" \
+		"ph('sorted sink')['peak_members']['anon'] > $frame * MIB"
+	# A mapped input is not the query's own: by anonymous memory the eager one comes first of these two, by far.
+	q 'sorted(("sink", "eager"), key=lambda p: -ph(p)["peak_members"]["anon"]) == ["eager", "sink"]' \
+		'ph("eager")["peak_members"]["anon"] > 1.3 * ph("sink")["peak_members"]["anon"]'
+}
+
+@test "docs/polars.md" { page polars.md polars 2; }
