@@ -37,8 +37,7 @@ engine_stop() {
 	pid=$(cat "$d/engine")
 	kill -TERM "$pid" 2>/dev/null
 	retry 30 gone_or_zombie "$pid" || kill -KILL "$pid"
-	umount -R "$d/data" 2>/dev/null
-	for pid in $(awk -v d="$d/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r); do umount "$pid"; done
+	awk -v d="$d/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r | while read -r m; do umount "$m"; done
 	rmdir /sys/fs/cgroup/docker /sys/fs/cgroup/*/docker 2>/dev/null
 	rm -rf "$d"
 }

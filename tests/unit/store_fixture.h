@@ -100,7 +100,7 @@ static inline void rnd_event(struct random *r, struct event *ev)
 	e->limit_level = (uint32_t)rnd(r);
 	e->lost = (uint32_t)rnd(r);
 	if (ev->kind == PP_BASE) {
-		rnd_fill(r, &e->parent_mm_id, 3);
+		rnd_fill(r, &e->parent_mm_id, 4);
 		e->ppid = (uint32_t)rnd(r);
 		e->ns_pid = (uint32_t)rnd(r);
 		e->reason = (uint32_t)rnd_below(r, 4);
@@ -149,6 +149,7 @@ static inline void rnd_process(struct random *r, struct process *p, uint64_t mm_
 	p->parent_mm_id = rnd_u64(r);
 	p->pid = (uint32_t)rnd(r);
 	p->proc_start_boot_ns = rnd_u64(r);
+	p->cgroup_id = rnd_u64(r);
 	p->start_ns = rnd_u64(r) >> 1;
 	p->reason = (uint32_t)rnd(r);
 	rnd_text(r, p->comm, rnd_below(r, 17));

@@ -316,6 +316,35 @@ static void test_job(void **state)
 	folder_remove(&f);
 }
 
+static void test_cgroups(void **state)
+{
+	struct run_info info = plain_info();
+	struct cgroup in = {.id = UINT64_MAX - 5, .runtime = "containerd"}, out;
+	struct run_end end = {0};
+	struct recording *rec;
+	struct folder f;
+	struct store *s;
+
+	(void)state;
+	/* As long as they may be, and any bytes. */
+	memset(in.path, '/', sizeof(in.path) - 1);
+	memset(in.container, 'f', sizeof(in.container) - 1);
+	memset(in.name, '\xff', sizeof(in.name) - 1);
+	strcpy(in.pod, "\033[2J");
+	folder_make(&f);
+	assert_int_equal(store_create(&s, f.file, &info), 0);
+	assert_int_equal(store_cgroup(s, &(struct cgroup){.id = in.id, .path = "/before"}), 0);
+	assert_int_equal(store_cgroup(s, &in), 0);
+	assert_int_equal(store_close(&s, &end), 0);
+	assert_int_equal(recording_open(&rec, f.file), 0);
+	assert_int_equal(recording_cgroup(rec, in.id, &out), 1);
+	assert_memory_equal(&out, &in, sizeof(in));
+	assert_int_equal(recording_cgroup(rec, 5, &out), 0);
+	assert_int_equal(recording_cgroup(rec, in.id, &out), 1);
+	recording_close(&rec);
+	folder_remove(&f);
+}
+
 static void test_info_and_end(void **state)
 {
 	struct run_info info = plain_info();
@@ -412,6 +441,7 @@ int main(void)
 	    cmocka_unit_test(test_phases),
 	    cmocka_unit_test(test_processes_begun_and_ended),
 	    cmocka_unit_test(test_job),
+	    cmocka_unit_test(test_cgroups),
 	    cmocka_unit_test(test_info_and_end),
 	    cmocka_unit_test(test_more_than_the_queue_holds),
 	};

@@ -16,7 +16,8 @@ struct fake {
 	struct process processes[8];
 	struct phase phases[64];
 	struct job_share shares[8];
-	size_t nprocesses, nphases, nshares;
+	struct cgroup cgroups[4];
+	size_t nprocesses, nphases, nshares, ncgroups;
 	int fail; /* what each_phase returns after its first row; 0: goes on */
 };
 
@@ -97,6 +98,19 @@ static inline int fake_phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t he
 	return err;
 }
 
+static inline int fake_cgroup(void *ctx, uint64_t id, struct cgroup *out)
+{
+	struct fake *f = ctx;
+
+	for (size_t i = 0; i < f->ncgroups; i++) {
+		if (f->cgroups[i].id != id)
+			continue;
+		*out = f->cgroups[i];
+		return 1;
+	}
+	return 0;
+}
+
 static inline struct report_source fake_source(struct fake *f)
 {
 	return (struct report_source){f,
@@ -106,7 +120,8 @@ static inline struct report_source fake_source(struct fake *f)
 				      fake_phases_at,
 				      fake_phases_at_time,
 				      fake_each_share,
-				      fake_phases_of_headroom};
+				      fake_phases_of_headroom,
+				      fake_cgroup};
 }
 
 static inline void fake_init(struct fake *f)

@@ -17,6 +17,8 @@
 #include "view/report.h"
 #include "view_fake.h"
 
+#define CONTAINER_ID "3f2a111111111111111111111111111111111111111111111111111111111111"
+
 static json_t *parse(const char *text, size_t len)
 {
 	json_error_t err;
@@ -374,6 +376,40 @@ static void whole_texts(void **state)
 	free(f);
 }
 
+static void containers(void **state)
+{
+	struct fake *f = malloc(sizeof(*f));
+	json_t *v, *c, *owner;
+	char *text;
+
+	(void)state;
+	assert_non_null(f);
+	fake_trouble(f);
+	f->cgroups[0] = (struct cgroup){.id = 7,
+					.path = "/docker/" CONTAINER_ID,
+					.runtime = "docker",
+					.container = CONTAINER_ID,
+					.name = "web-1"};
+	f->ncgroups = 1;
+	f->processes[1].cgroup_id = 7;
+	f->processes[1].limit_level = 0;
+	v = report_of(f, &text);
+	assert_true(json_is_null(
+	    json_object_get(json_array_get(json_object_get(v, "processes"), 0), "container")));
+	c = json_object_get(json_array_get(json_object_get(v, "processes"), 1), "container");
+	assert_string_equal(string_at(c, "runtime"), "docker");
+	assert_string_equal(string_at(c, "name"), "web-1");
+	assert_string_equal(string_at(c, "id"), CONTAINER_ID);
+	assert_true(json_is_null(json_object_get(c, "pod")));
+	owner = json_object_get(json_object_get(v, "job"), "limit_owner");
+	assert_int_equal(int_at(owner, "level"), 0);
+	assert_string_equal(string_at(owner, "cgroup"), "/docker/" CONTAINER_ID);
+	assert_true(json_equal(json_object_get(owner, "container"), c));
+	json_decref(v);
+	free(text);
+	free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,7 +417,7 @@ int main(void)
 	    cmocka_unit_test(pipeline),	      cmocka_unit_test(trouble),
 	    cmocka_unit_test(tight),	      cmocka_unit_test(labels),
 	    cmocka_unit_test(nothing_traced), cmocka_unit_test(names),
-	    cmocka_unit_test(whole_texts),
+	    cmocka_unit_test(whole_texts),    cmocka_unit_test(containers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

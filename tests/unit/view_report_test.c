@@ -16,6 +16,10 @@
 #include "view/report.h"
 #include "view_fake.h"
 
+#define CONTAINER_ID "3f2a111111111111111111111111111111111111111111111111111111111111"
+
+#define CONTAINER_ID "3f2a111111111111111111111111111111111111111111111111111111111111"
+
 static void check(void (*make)(struct fake *), const struct report_style *style, const char *name)
 {
 	struct fake *f = malloc(sizeof(*f));
@@ -96,6 +100,69 @@ static void unfinished(void **state)
 	check(running_of, &(struct report_style){0}, "report_running.txt");
 }
 
+/* Two processes of a container whose engine let it have a name that steers terminals, and its
+ * limit. */
+static void container_of(struct fake *f)
+{
+	struct cgroup *c = &f->cgroups[0];
+
+	fake_trouble(f);
+	c->id = 5881;
+	strcpy(c->path, "/docker/" CONTAINER_ID);
+	strcpy(c->runtime, "docker");
+	strcpy(c->container, CONTAINER_ID);
+	strcpy(c->name, "web\x1b[2J");
+	f->ncgroups = 1;
+	for (size_t i = 0; i < f->nprocesses; i++) {
+		f->processes[i].cgroup_id = 5881;
+		f->processes[i].limit_level = 0;
+	}
+}
+
+static void pod_of(struct fake *f)
+{
+	struct cgroup *c = &f->cgroups[0];
+
+	container_of(f);
+	strcpy(c->path, "/kubepods/pod12/" CONTAINER_ID);
+	strcpy(c->runtime, "containerd");
+	strcpy(c->name, "app");
+	strcpy(c->pod, "web-7f9c");
+	strcpy(c->ns, "default");
+	for (size_t i = 0; i < f->nprocesses; i++)
+		f->processes[i].limit_level = 1;
+}
+
+/* The first two lines: who, and whose limit. */
+static void says(void (*make)(struct fake *), const char *who, const char *limit)
+{
+	struct fake *f = malloc(sizeof(*f));
+	struct report_source src;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	make(f);
+	src = fake_source(f);
+	assert_int_equal(report_text(&src, &(struct report_style){0}, out), 0);
+	fclose(out);
+	if (!strstr(text, who) || !strstr(text, limit))
+		fail_msg("neither %s nor %s in:\n%s", who, limit, text);
+	free(text);
+	free(f);
+}
+
+static void containers(void **state)
+{
+	(void)state;
+	says(container_of, "   pid 101 (7 in docker web\\x1b[2J) python3 etl.py   at",
+	     "limit 1024.0 MiB (docker web\\x1b[2J), lowest headroom 324.0 MiB in ");
+	/* The limit is the pod's, not the container's: its cgroup is named. */
+	says(pod_of, "   pid 101 (7 in containerd default/web-7f9c/app) python3 etl.py   at",
+	     "limit 1024.0 MiB (cgroup /kubepods/pod12), lowest headroom 324.0 MiB in ");
+}
+
 /* On a terminal of 80 columns or more no row of a table is wider than it; notes come after. */
 static void rows_fit(void **state)
 {
@@ -172,10 +239,10 @@ static void errors_come_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(pipeline),		cmocka_unit_test(trouble),
-	    cmocka_unit_test(labels),		cmocka_unit_test(unfinished),
-	    cmocka_unit_test(rows_fit),		cmocka_unit_test(nothing_traced),
-	    cmocka_unit_test(errors_come_back),
+	    cmocka_unit_test(pipeline),	      cmocka_unit_test(trouble),
+	    cmocka_unit_test(labels),	      cmocka_unit_test(unfinished),
+	    cmocka_unit_test(containers),     cmocka_unit_test(rows_fit),
+	    cmocka_unit_test(nothing_traced), cmocka_unit_test(errors_come_back),
 	};
 
 	/* Widths of characters are the locale's; Debian always has this one. */

@@ -45,6 +45,11 @@ static int phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t headroom_min, 
 	return recording_phases_of_headroom(ctx, mm_id, headroom_min, fn, arg);
 }
 
+static int cgroup_names(void *ctx, uint64_t id, struct cgroup *out)
+{
+	return recording_cgroup(ctx, id, out);
+}
+
 struct report_run show_run(const struct recording *r)
 {
 	const struct run_info *info = recording_info(r);
@@ -116,8 +121,9 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 		return STATUS_FAILED;
 	run = show_run(r);
 
-	struct report_source src = {r,	       &run,	       each_process, each_phase,
-				    phases_at, phases_at_time, each_share,   phases_of_headroom};
+	struct report_source src = {r,		 &run,		 each_process, each_phase,
+				    phases_at,	 phases_at_time, each_share,   phases_of_headroom,
+				    cgroup_names};
 
 	err = opt->json ? report_json(&src, f) : report_text(&src, &style, f);
 	recording_close(&r);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/note_cgroup.h"
 #include "cmd/targets.h"
 #include "lib/say.h"
 #include "lib/text.h"
@@ -46,6 +47,7 @@ struct trace {
 	struct model *model;
 	struct store *store;
 	struct feed *feed;
+	struct cgroup_names *cgroups; /* NULL: they go unnamed */
 	unsigned int line_flags;
 	unsigned int live, seen;
 	uint64_t began_ns, losses_ns;
@@ -79,6 +81,8 @@ static void on_process_begun(void *ctx, const struct process *p)
 	t->seen++;
 	if (t->seen > 1)
 		t->line_flags |= LINE_PID;
+	if (t->store && t->cgroups)
+		note_cgroup(t->store, t->cgroups, p);
 	if (t->store)
 		store_process(t->store, p);
 }
@@ -337,6 +341,8 @@ int trace_begin(struct trace *t)
 	err = t->opt.no_record ? 0 : open_recording(t);
 	if (err)
 		return err;
+	if (t->store)
+		t->cgroups = cgroup_names_new("");
 	if (!t->opt.quiet && !t->opt.watch)
 		t->feed = feed_open(STDERR_FILENO);
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
@@ -546,6 +552,7 @@ void trace_drop(struct trace **tp)
 	feed_close(&t->feed, 0);
 	if (t->store)
 		store_close(&t->store, &(struct run_end){.finished = false, .status = -1});
+	cgroup_names_free(&t->cgroups);
 	session_close(&t->session);
 	model_free(&t->model);
 	free(t->command);

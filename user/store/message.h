@@ -16,7 +16,8 @@ enum message_type {
 	MSG_COVERED,
 	MSG_LOSSES,
 	MSG_JOB,
-	MSG_SHARE
+	MSG_SHARE,
+	MSG_CGROUP
 };
 
 #define MESSAGE_WHERE_MAX 256u /* rows of phase_where kept of one phase: the largest */

@@ -19,6 +19,7 @@ struct recording {
 	bool has_where;
 	sqlite3_stmt *where;
 	sqlite3_stmt *phases_at;
+	sqlite3_stmt *cgroup;
 	struct phase_where where_rows[MESSAGE_WHERE_MAX];
 };
 

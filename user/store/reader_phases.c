@@ -211,3 +211,22 @@ int recording_phases_of_headroom(struct recording *r, uint64_t mm_id, uint64_t h
 	sqlite3_finalize(st);
 	return err;
 }
+
+int recording_cgroup(struct recording *r, uint64_t id, struct cgroup *out)
+{
+	const char *bad;
+	int n;
+
+	if (!r->cgroup)
+		r->cgroup = reader_prepare(r, &schema_cgroups, "WHERE id = ?");
+	if (!r->cgroup)
+		return -EBADMSG;
+	memset(out, 0, sizeof(*out));
+	sqlite3_bind_int64(r->cgroup, 1, (int64_t)id);
+	n = reader_step(r, r->cgroup);
+	if (n > 0 && table_read_row(&schema_cgroups, r->cgroup, out, &bad))
+		n = reader_bad(r, "cgroups", bad);
+	out->id = id;
+	sqlite3_reset(r->cgroup);
+	return n;
+}

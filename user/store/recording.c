@@ -105,6 +105,7 @@ void recording_close(struct recording **rp)
 		return;
 	sqlite3_finalize(r->where);
 	sqlite3_finalize(r->phases_at);
+	sqlite3_finalize(r->cgroup);
 	access_close(&r->access);
 	for (int i = 0; i < INFO_TEXTS; i++)
 		free(r->texts[i]);

@@ -34,6 +34,9 @@ static int open_raw(struct rows *r, const char *schema)
 		rc = inserter_prepare(&r->samples, r->db, &schema_samples, "INSERT", schema);
 	if (!rc)
 		rc = inserter_prepare(&r->faults, r->db, &schema_faults, "INSERT", schema);
+	if (!rc)
+		rc = inserter_prepare(&r->cgroups, r->db, &schema_cgroups, "INSERT OR REPLACE",
+				      schema);
 	return rc;
 }
 
@@ -68,6 +71,7 @@ void rows_close(struct rows *r)
 	inserter_finalize(&r->bases);
 	inserter_finalize(&r->samples);
 	inserter_finalize(&r->faults);
+	inserter_finalize(&r->cgroups);
 	inserter_finalize(&r->processes);
 	inserter_finalize(&r->phases);
 	inserter_finalize(&r->where);
@@ -123,6 +127,13 @@ int rows_share(struct rows *r, const struct job_share *s)
 	int64_t key = (int64_t)s->mm_id;
 
 	return inserter_row(&r->shares, &key, s, 0);
+}
+
+int rows_cgroup(struct rows *r, const struct cgroup *c)
+{
+	int64_t key = (int64_t)c->id;
+
+	return inserter_row(&r->cgroups, &key, c, 0);
 }
 
 static int run_covered(sqlite3_stmt *st, uint64_t mm_id, uint64_t from_win, uint64_t to_win)

@@ -6,12 +6,13 @@
 #ifndef PEAKPHASE_STORE_ROWS_H
 #define PEAKPHASE_STORE_ROWS_H
 
+#include "model/cgroup.h"
 #include "model/phase.h"
 #include "store/column.h"
 
 struct rows {
 	sqlite3 *db;
-	struct inserter edges, bases, samples, faults; /* not in temp */
+	struct inserter edges, bases, samples, faults, cgroups; /* not in temp */
 	struct inserter processes, phases, where, shares;
 	sqlite3_stmt *covered_where, *covered;
 };
@@ -24,6 +25,7 @@ int rows_event(struct rows *r, uint64_t id, const struct event *ev);
 int rows_process(struct rows *r, const struct process *p);
 int rows_phase(struct rows *r, const struct phase *ph);
 int rows_share(struct rows *r, const struct job_share *s);
+int rows_cgroup(struct rows *r, const struct cgroup *c);
 int rows_covered(struct rows *r, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 
 #endif

@@ -76,6 +76,7 @@ static const struct column bases[] = {
 	U64(event, "parent_mm_id", edge.parent_mm_id),
 	U64(event, "start_ns", edge.start_ns),
 	U64(event, "start_boot_ns", edge.start_boot_ns),
+	U64(event, "cgroup_id", edge.cgroup_id),
 	U32(event, "ppid", edge.ppid),
 	U32(event, "ns_pid", edge.ns_pid),
 	U32(event, "reason", edge.reason),
@@ -109,6 +110,7 @@ static const struct column processes[] = {
 	U32(process, "ns_pid", ns_pid),
 	U32(process, "ppid", ppid),
 	U64(process, "proc_start_boot_ns", proc_start_boot_ns),
+	U64(process, "cgroup_id", cgroup_id),
 	U64(process, "start_ns", start_ns),
 	U64(process, "end_ns", end_ns),
 	U32(process, "reason", reason),
@@ -174,6 +176,15 @@ static const struct column job_shares[] = {
 	U64(job_share, "bytes", bytes),
 };
 
+static const struct column cgroups[] = {
+	STR(cgroup, "path", path, CGROUP_PATH_ROOM - 1),
+	STR(cgroup, "runtime", runtime, 15),
+	STR(cgroup, "container", container, 64),
+	STR(cgroup, "name", name, CGROUP_NAME_ROOM - 1),
+	STR(cgroup, "pod", pod, CGROUP_NAME_ROOM - 1),
+	STR(cgroup, "namespace", ns, CGROUP_NAME_ROOM - 1),
+};
+
 #define TABLE(var, k) \
 	const struct table schema_##var = { \
 		.name = #var, .key_decl = k " INTEGER PRIMARY KEY", .keys = {k}, .nkeys = 1, \
@@ -187,6 +198,7 @@ TABLE(faults, "id");
 TABLE(processes, "mm_id");
 TABLE(phases, "id");
 TABLE(job_shares, "mm_id");
+TABLE(cgroups, "id");
 const struct table schema_phase_where = {
 	.name = "phase_where", .key_decl = "phase_id INTEGER, rank INTEGER",
 	.keys = {"phase_id", "rank"}, .nkeys = 2,
@@ -220,8 +232,8 @@ _Static_assert(sizeof(schema_loss_names) / sizeof(schema_loss_names[0]) == PP_LO
 	       "a name for each class of loss");
 
 static const struct table *const tables[] = {
-    &schema_edges,     &schema_bases,  &schema_samples,	    &schema_faults,
-    &schema_processes, &schema_phases, &schema_phase_where, &schema_job_shares,
+    &schema_edges,  &schema_bases,	 &schema_samples,    &schema_faults,  &schema_processes,
+    &schema_phases, &schema_phase_where, &schema_job_shares, &schema_cgroups,
 };
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 

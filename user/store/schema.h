@@ -18,6 +18,7 @@ extern const struct table schema_samples;     /* struct event */
 extern const struct table schema_faults;      /* struct event */
 extern const struct table schema_processes;   /* struct process; key: mm_id */
 extern const struct table schema_phases;      /* struct phase; key: id */
+extern const struct table schema_cgroups;     /* struct cgroup; key: id */
 extern const struct table schema_phase_where; /* struct phase_where; keys: phase, rank */
 extern const struct table schema_job_shares;  /* struct job_share; key: mm_id */
 

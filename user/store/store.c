@@ -163,6 +163,13 @@ int store_phase(struct store *s, const struct phase *ph)
 	return put(s, message_put_phase(s->queue, ph));
 }
 
+int store_cgroup(struct store *s, const struct cgroup *c)
+{
+	if (failed(s))
+		return 0;
+	return put(s, message_put(s->queue, MSG_CGROUP, c, sizeof(*c)));
+}
+
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win)
 {
 	struct message_covered c = {mm_id, from_win, to_win};

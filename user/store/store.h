@@ -13,6 +13,7 @@
 #ifndef PEAKPHASE_STORE_STORE_H
 #define PEAKPHASE_STORE_STORE_H
 
+#include "model/cgroup.h"
 #include "model/model.h"
 
 #define STORE_SCHEMA 2 /* PRAGMA user_version */
@@ -57,6 +58,7 @@ int store_create(struct store **s, const char *path, const struct run_info *info
 int store_event(struct store *s, const struct event *ev);    /* raw edge, sample or fault */
 int store_process(struct store *s, const struct process *p); /* begun, or ended: upsert */
 int store_phase(struct store *s, const struct phase *ph);
+int store_cgroup(struct store *s, const struct cgroup *c); /* names of process.cgroup_id: upsert */
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 int store_job(struct store *s, const struct job *j);
 int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t missed);
@@ -101,6 +103,8 @@ int recording_each_phase(struct recording *r, uint64_t mm_id,
 /* Phases of mm_id open at window win, outermost first: the owner of a peak is the last one. */
 int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 			int (*fn)(void *, const struct phase *), void *ctx);
+/* The names of a cgroup: 1, 0 where they are not known, or -errno as above. */
+int recording_cgroup(struct recording *r, uint64_t id, struct cgroup *out);
 /* Phases of mm_id with that very headroom_min, in the order of recording_each_phase(). */
 int recording_phases_of_headroom(struct recording *r, uint64_t mm_id, uint64_t headroom_min,
 				 int (*fn)(void *, const struct phase *), void *ctx);

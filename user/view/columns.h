@@ -15,7 +15,8 @@ struct row {
 	const struct report_run *run;
 	const struct process *p;
 	const struct phase *ph;
-	uint64_t owner_id; /* phase that owns the peak of p; 0: none */
+	const struct cgroup *cgroup; /* of p; NULL: its names are not known */
+	uint64_t owner_id;	     /* phase that owns the peak of p; 0: none */
 };
 
 enum value_kind {
@@ -27,6 +28,7 @@ enum value_kind {
 	VALUE_LABEL,   /* the row's phase's label */
 	VALUE_HEX,     /* the bytes of that label */
 	VALUE_COMMAND, /* the row's process's command */
+	VALUE_CONTAINER,
 	VALUE_MEMBERS,
 	VALUE_WHERE, /* the row's phase's mappings */
 };

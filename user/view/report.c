@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "view/container.h"
 #include "view/report.h"
 
 #include <errno.h>
@@ -34,6 +35,24 @@ void report_bold(struct report *r, bool on)
 {
 	if (r->style->color)
 		out_str(&r->out, on ? "\033[1m" : "\033[0m");
+}
+
+void report_pid(struct report *r, const struct process *p)
+{
+	char in[VIEW_CONTAINER_MAX] = "";
+	struct cgroup c;
+
+	out_str(&r->out, "pid ");
+	out_u64(&r->out, p->pid);
+	if (r->src->cgroup(r->src->ctx, p->cgroup_id, &c) > 0)
+		view_container(in, &c, r->flags);
+	if (!p->ns_pid || (p->ns_pid == p->pid && !in[0]))
+		return;
+	out_str(&r->out, " (");
+	out_u64(&r->out, p->ns_pid);
+	out_str(&r->out, " in ");
+	out_str(&r->out, in[0] ? in : "its container");
+	out_str(&r->out, ")");
 }
 
 void report_command(struct report *r, const struct process *p)
@@ -108,8 +127,8 @@ static int put_peak_line(struct report *r)
 	report_bold(r, false);
 	if (a->has_owner)
 		err = put_others(r);
-	out_str(&r->out, "   pid ");
-	out_u64(&r->out, a->top.pid);
+	out_str(&r->out, "   ");
+	report_pid(r, &a->top);
 	out_str(&r->out, " ");
 	report_command(r, &a->top);
 	out_str(&r->out, "   at ");
@@ -123,6 +142,26 @@ static int put_peak_line(struct report *r)
 	return err;
 }
 
+static void put_owner(struct report *r, const struct process *p)
+{
+	char owner[VIEW_CONTAINER_MAX] = "";
+	struct cgroup c;
+
+	if (r->src->cgroup(r->src->ctx, p->cgroup_id, &c) > 0)
+		view_limit_owner(owner, &c, p->limit_level, r->flags);
+	if (owner[0]) {
+		out_str(&r->out, " MiB (");
+		out_str(&r->out, owner);
+		out_str(&r->out, ")");
+	} else if (!p->limit_level) {
+		out_str(&r->out, " MiB (of its own cgroup)");
+	} else {
+		out_str(&r->out, " MiB (of the cgroup ");
+		out_u64(&r->out, p->limit_level);
+		out_str(&r->out, p->limit_level == 1 ? " level up)" : " levels up)");
+	}
+}
+
 static void put_limit_line(struct report *r)
 {
 	const struct process *p = &r->answer.tight;
@@ -131,13 +170,7 @@ static void put_limit_line(struct report *r)
 		return;
 	out_str(&r->out, "limit ");
 	out_mib(&r->out, p->limit);
-	if (!p->limit_level) {
-		out_str(&r->out, " MiB (of its own cgroup)");
-	} else {
-		out_str(&r->out, " MiB (of the cgroup ");
-		out_u64(&r->out, p->limit_level);
-		out_str(&r->out, p->limit_level == 1 ? " level up)" : " levels up)");
-	}
+	put_owner(r, p);
 	out_str(&r->out, ", lowest headroom ");
 	out_mib(&r->out, p->headroom_min);
 	out_str(&r->out, " MiB");

@@ -7,6 +7,7 @@
 
 #include "view/answer.h"
 #include "view/columns.h"
+#include "view/container.h"
 #include "view/job_json.h"
 
 #define FORMAT 1
@@ -16,6 +17,7 @@ struct report {
 	struct jw j;
 	struct answer answer;
 	struct row row;
+	struct cgroup cgroup; /* that of the row's process, or of the limit's */
 };
 
 static void put_text(struct jw *j, const char *key, const char *s)
@@ -138,9 +140,9 @@ static int put_job(struct report *r)
 		jw_null(j);
 	jw_key(j, "limit_owner");
 	if (limited) {
-		jw_begin_object(j);
-		put_u64(j, "level", a->tight.limit_level);
-		jw_end_object(j);
+		bool known = r->src->cgroup(r->src->ctx, a->tight.cgroup_id, &r->cgroup) > 0;
+
+		view_limit_owner_json(j, known ? &r->cgroup : NULL, a->tight.limit_level);
 	} else {
 		jw_null(j);
 	}
@@ -195,11 +197,15 @@ static int put_process(void *arg, const struct process *p)
 {
 	struct report *r = arg;
 	struct phase owner;
-	int found = answer_owner(r->src, p, &owner), err;
+	int found = answer_owner(r->src, p, &owner), err, known;
 
 	if (found < 0)
 		return found;
+	known = r->src->cgroup(r->src->ctx, p->cgroup_id, &r->cgroup);
+	if (known < 0)
+		return known;
 	r->row = (struct row){.run = r->src->run, .p = p, .owner_id = found ? owner.id : 0};
+	r->row.cgroup = known ? &r->cgroup : NULL;
 	jw_begin_object(&r->j);
 	for (size_t i = 0; i < process_ncolumns; i++)
 		column_json(&r->j, &process_columns[i], &r->row);

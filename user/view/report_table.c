@@ -285,13 +285,7 @@ static int put_heading(struct report *r, const struct process *p)
 	int err;
 
 	report_bold(r, true);
-	out_str(&r->out, "pid ");
-	out_u64(&r->out, p->pid);
-	if (p->ns_pid && p->ns_pid != p->pid) {
-		out_str(&r->out, " (");
-		out_u64(&r->out, p->ns_pid);
-		out_str(&r->out, " in its container)");
-	}
+	report_pid(r, p);
 	out_str(&r->out, " ");
 	report_command(r, p);
 	report_bold(r, false);

@@ -30,6 +30,8 @@ int report_tables(struct report *r);
 void report_label(struct report *r, const struct phase *ph); /* "[label]", "(startup)" */
 void report_since(struct report *r, uint64_t ns);	     /* "+12.408 s" */
 void report_bold(struct report *r, bool on);
+/* "pid 4242", "pid 4242 (17 in docker web-1)" */
+void report_pid(struct report *r, const struct process *p);
 void report_command(struct report *r, const struct process *p);
 void report_bound(struct report *r, uint64_t error_bytes); /* " ±2.0"; nothing for 0 */
 /* "exit status 3 at +1.204 s", "killed by … in [label]" */

@@ -6,6 +6,7 @@
 #ifndef PEAKPHASE_VIEW_SOURCE_H
 #define PEAKPHASE_VIEW_SOURCE_H
 
+#include "model/cgroup.h"
 #include "model/model.h"
 
 /* Facts of the run; strings may be NULL, live as long as the source, and are not escaped. */
@@ -53,6 +54,8 @@ struct report_source {
 	/* Those of each_phase with that very headroom_min. */
 	int (*phases_of_headroom)(void *ctx, uint64_t mm_id, uint64_t headroom_min,
 				  report_phase_fn fn, void *arg);
+	/* Names of a cgroup: 1, 0 where they are not known, -errno. */
+	int (*cgroup)(void *ctx, uint64_t id, struct cgroup *out);
 };
 
 #endif

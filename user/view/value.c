@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "view/container.h"
+
 const char *where_name(const struct phase_where *w, size_t *len)
 {
 	static const char *const names[PP_MAPPING_MAX] = {
@@ -152,6 +154,9 @@ void column_json(struct jw *j, const struct column *c, const struct row *r)
 		break;
 	case VALUE_COMMAND:
 		command_json(j, r->p);
+		break;
+	case VALUE_CONTAINER:
+		view_container_json(j, r->cgroup);
 		break;
 	case VALUE_MEMBERS:
 		members_json(j, v.members);

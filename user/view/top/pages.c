@@ -32,6 +32,7 @@ static void value_text(const struct top_view *v, const struct column *c, const s
 	case VALUE_LABEL:
 	case VALUE_HEX:
 	case VALUE_COMMAND:
+	case VALUE_CONTAINER:
 	case VALUE_MEMBERS:
 	case VALUE_WHERE:
 		break;
@@ -45,7 +46,7 @@ static bool is_field(const struct column *c, const struct row *r)
 	enum value_kind kind = c->get(r).kind;
 
 	return kind != VALUE_LABEL && kind != VALUE_HEX && kind != VALUE_MEMBERS &&
-	       kind != VALUE_WHERE && kind != VALUE_COMMAND &&
+	       kind != VALUE_WHERE && kind != VALUE_COMMAND && kind != VALUE_CONTAINER &&
 	       (kind != VALUE_NONE || !(c->flags & COLUMN_OPTIONAL));
 }
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef PEAKPHASE_CMD_NOTE_CGROUP_H
+#define PEAKPHASE_CMD_NOTE_CGROUP_H
+
+#include "resolve/cgroup_names.h"
+#include "store/store.h"
+
+/* Records what the cgroup of a process that has begun is called, unless that was done. */
+void note_cgroup(struct store *s, struct cgroup_names *n, const struct process *p);
+
+#endif
