@@ -71,7 +71,7 @@ threads_of() { [ "$(ls "/proc/$TARGET/task" | wc -l)" -eq "$1" ]; }
 
 # What of a process could show that it was traced.
 traces_of() {
-	grep -E '^(State|Tgid|TracerPid|FDSize|Threads|Sig|Shd|Cap)' "/proc/$1/status"
+	grep -E '^(State|Tgid|TracerPid|FDSize|Threads|Sig[^Q]|Shd|Cap)' "/proc/$1/status"
 	for f in "/proc/$1/fd"/*; do echo "${f##*/} $(readlink "$f")"; done
 	cat "/proc/$1/limits"
 }

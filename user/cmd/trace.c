@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/look.h"
 #include "cmd/note_cgroup.h"
 #include "cmd/targets.h"
+#include "lib/clock.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "model/model.h"
-#include "source/find.h"
 #include "source/privilege.h"
 #include "store/store.h"
 #include "view/best.h"
@@ -26,17 +27,7 @@
 #include "view/top/board.h"
 
 #define SECOND 1000000000ull
-/* After an exec the program's libraries are mapped within moments: looked at again until then. */
-#define LOOKS 4
-#define LOOK_EVERY_NS 30000000ull
-#define LOOKING_MAX 256
-
-/* A process whose files are looked at for markers. */
-struct looking {
-	pid_t pid;
-	unsigned int left;
-	uint64_t next_ns;
-};
+#define UNHEARD_SAID 8 /* of what may be missing; the recording has it all */
 
 struct trace {
 	struct trace_options opt;
@@ -52,19 +43,11 @@ struct trace {
 	unsigned int live, seen;
 	uint64_t began_ns, losses_ns;
 	struct best best;
-	struct looking looking[LOOKING_MAX];
-	unsigned int nlooking;
+	struct looks looks;
+	uint64_t unheard;
 	bool threads_wait; /* a process came in with threads that are not followed yet */
 	bool interrupted;
 };
-
-static uint64_t mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 static struct board *board_of(const struct trace *t)
 {
@@ -130,12 +113,6 @@ static void on_job(void *ctx, const struct job *j)
 		store_job(t->store, j);
 }
 
-static void look_at(struct trace *t, pid_t pid)
-{
-	if (t->nlooking < LOOKING_MAX)
-		t->looking[t->nlooking++] = (struct looking){.pid = pid, .left = LOOKS};
-}
-
 static int feed_model(struct trace *t, const struct event *ev)
 {
 	struct board *b = board_of(t);
@@ -157,37 +134,24 @@ static int on_event(void *ctx, const struct event *ev)
 
 	if (t->store)
 		store_event(t->store, ev);
-	if (ev->kind == PP_BASE && (ev->edge.reason == PP_BY_EXEC || ev->edge.reason == PP_BY_JOIN))
-		look_at(t, (pid_t)ev->pid);
+	looks_event(&t->looks, t->session, ev);
 	t->threads_wait |=
 	    ev->kind == PP_BASE && ev->edge.reason == PP_BY_JOIN && ev->edge.threads > 1;
 	return feed_model(t, ev);
 }
 
-static int found(void *ctx, const char *path)
+/* Marks may be missing: said when it is known, as far as somebody may want to read it. */
+static void on_unheard(void *ctx, const struct unheard *h)
 {
-	session_probe(ctx, path);
-	return 0;
-}
+	char file[sizeof(h->file) * TEXT_ESCAPED_MAX];
+	struct trace *t = ctx;
 
-static void look_for_markers(struct trace *t)
-{
-	uint64_t now = t->nlooking ? mono_ns() : 0;
-	unsigned int kept = 0;
-
-	for (unsigned int i = 0; i < t->nlooking; i++) {
-		struct looking *l = &t->looking[i];
-
-		if (now >= l->next_ns) {
-			if (find_in_process("/proc", l->pid, found, t->session))
-				continue; /* gone */
-			l->next_ns = now + LOOK_EVERY_NS;
-			l->left--;
-		}
-		if (l->left)
-			t->looking[kept++] = *l;
-	}
-	t->nlooking = kept;
+	if (t->unheard++ >= UNHEARD_SAID)
+		return;
+	text_escape(file, sizeof(file), h->file, strlen(h->file));
+	say_warning(
+	    "pid %u: marks of %s may be missing for %llu us: it was mapped before it was probed",
+	    h->pid, file, (unsigned long long)(h->to_ns - h->from_ns) / 1000);
 }
 
 int trace_open(struct trace **out, const struct trace_options *opt, enum trace_mode mode,
@@ -202,6 +166,7 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 	    .no_follow = opt->no_follow,
 	    .cgroups = targets_in_cgroups(opt),
 	    .event = on_event,
+	    .unheard = on_unheard,
 	    .ctx = t,
 	};
 	char missing[256];
@@ -335,6 +300,7 @@ int trace_begin(struct trace *t)
 			   PRIVILEGE_SIGNAL | (t->opt.no_record ? 0 : privilege_for_file(t->path)));
 	if (err)
 		say_warning("could not give up privileges: %s", strerror(-err));
+	session_listen(t->session);
 	t->model = model_new(&mo, &sink);
 	if (!t->model)
 		return -ENOMEM;
@@ -347,7 +313,7 @@ int trace_begin(struct trace *t)
 		t->feed = feed_open(STDERR_FILENO);
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		t->line_flags |= LINE_ASCII;
-	t->began_ns = mono_ns();
+	t->began_ns = clock_mono_ns();
 	if (t->store && !t->opt.output) {
 		text_escape(shown, sizeof(shown), t->path, strlen(t->path));
 		say_info("recording to %s", shown);
@@ -365,7 +331,7 @@ static void board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint
 
 static void record_losses(struct trace *t)
 {
-	uint64_t now = mono_ns(), lost[PP_LOSS_MAX], missed;
+	uint64_t now = clock_mono_ns(), lost[PP_LOSS_MAX], missed;
 
 	if ((!t->store && !board_of(t)) || now - t->losses_ns < SECOND)
 		return;
@@ -401,7 +367,7 @@ int trace_poll(struct trace *t, int timeout_ms)
 		if (err)
 			return err;
 	}
-	look_for_markers(t);
+	looks_poll(&t->looks, t->session, t->model);
 	record_losses(t);
 	return 0;
 }
@@ -443,7 +409,7 @@ bool trace_over(const struct trace *t)
 {
 	if (t->opt.watch && t->opt.watch->enough(t->opt.watch->ctx))
 		return true;
-	return t->opt.duration_ns && mono_ns() - t->began_ns >= t->opt.duration_ns;
+	return t->opt.duration_ns && clock_mono_ns() - t->began_ns >= t->opt.duration_ns;
 }
 
 static int close_recording(struct trace *t, const struct run_end *end)
@@ -519,8 +485,8 @@ int trace_end(struct trace **tp, int status)
 	if (t->live && session_detach(t->session))
 		say_warning(
 		    "no last reading of the processes that go on: their last windows are missing");
-	err = err ? err : session_poll(t->session, 0);
-	end.end_ns = mono_ns();
+	err = err ? err : session_poll_last(t->session);
+	end.end_ns = clock_mono_ns();
 	session_losses(t->session, end.losses, &end.missed);
 	if (!err)
 		err = finish_model(t, &end);
@@ -531,6 +497,10 @@ int trace_end(struct trace **tp, int status)
 			    (unsigned long long)dropped);
 	say_answer(t);
 	say_losses(&end);
+	if (session_unseen(t->session))
+		say_warning(
+		    "%llu mappings of code were told too fast: marks of some may be missing",
+		    (unsigned long long)session_unseen(t->session));
 	if (!t->seen)
 		say_warning("no process was traced");
 	if (t->store) {

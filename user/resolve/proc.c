@@ -199,7 +199,7 @@ int proc_comm(const char *proc, pid_t pid, char comm[static PROC_COMM_MAX + 1])
 	return 0;
 }
 
-static bool cut_deleted(char *path)
+bool proc_cut_deleted(char *path)
 {
 	static const char mark[] = " (deleted)";
 	size_t n = strlen(path), m = sizeof(mark) - 1;
@@ -225,7 +225,7 @@ int proc_exe(const char *proc, pid_t pid, char *buf, size_t cap, bool *deleted)
 	if ((size_t)n == cap - 1)
 		return -ENAMETOOLONG;
 	buf[n] = '\0';
-	cut = cut_deleted(buf);
+	cut = proc_cut_deleted(buf);
 	if (deleted)
 		*deleted = cut;
 	return 0;
@@ -281,7 +281,7 @@ int proc_map_parse(char *line, struct proc_map *m)
 	line += used;
 	line += strspn(line, " ");
 	decode_newlines(line);
-	m->deleted = m->inode && cut_deleted(line);
+	m->deleted = m->inode && proc_cut_deleted(line);
 	m->path = line;
 	return 0;
 }

@@ -66,6 +66,8 @@ int proc_cmdline(const char *proc, pid_t pid, char *buf, size_t cap, size_t *len
 int proc_comm(const char *proc, pid_t pid, char comm[static PROC_COMM_MAX + 1]);
 /* Where exe points, without " (deleted)", which *deleted (may be NULL) tells. */
 int proc_exe(const char *proc, pid_t pid, char *buf, size_t cap, bool *deleted);
+/* Takes away the " (deleted)" that the kernel puts behind names; was it there? */
+bool proc_cut_deleted(char *path);
 /* Resident bytes by a walk of the page tables (smaps_rollup): exact, and as dear as it sounds. */
 int proc_rss(const char *proc, pid_t pid, uint64_t *bytes);
 

@@ -42,21 +42,35 @@ static bool same_file(const struct proc_map *m, const struct stat *st)
 	       m->dev_minor != minor(st->st_dev);
 }
 
+/* Deleted files have no name, though a new one may have taken it. */
+static bool named(const char *root, const struct proc_map *m, char out[static PATH_MAX],
+		  struct stat *st)
+{
+	return !m->deleted && *m->path == '/' &&
+	       snprintf(out, PATH_MAX, "%s%s", root, m->path) < PATH_MAX && !stat(out, st);
+}
+
+int find_mapped_here(const struct proc_map *m, char out[static PATH_MAX])
+{
+	struct stat st;
+
+	if (!named("", m, out, &st) || m->inode != st.st_ino || m->dev_major != major(st.st_dev) ||
+	    m->dev_minor != minor(st.st_dev))
+		return -ENOENT;
+	return 0;
+}
+
 int find_mapping(const char *proc, pid_t pid, const struct proc_map *m, char out[static PATH_MAX])
 {
+	char root[PATH_MAX];
 	struct stat st;
 	int n = snprintf(out, PATH_MAX, "%s/%d/map_files/%" PRIx64 "-%" PRIx64, proc, (int)pid,
 			 m->start, m->end);
 
 	if (n < PATH_MAX && !stat(out, &st))
 		return 0;
-	/* Deleted files have no name, though a new one may have taken it. */
-	if (m->deleted || *m->path != '/')
-		return -ENOENT;
-	n = snprintf(out, PATH_MAX, "%s/%d/root%s", proc, (int)pid, m->path);
-	if (n >= PATH_MAX)
-		return -ENAMETOOLONG;
-	return !stat(out, &st) && same_file(m, &st) ? 0 : -ENOENT;
+	snprintf(root, sizeof(root), "%s/%d/root", proc, (int)pid);
+	return named(root, m, out, &st) && same_file(m, &st) ? 0 : -ENOENT;
 }
 
 struct process_search {

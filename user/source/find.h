@@ -39,6 +39,8 @@ int find_in_process(const char *proc, pid_t pid, find_fn fn, void *ctx);
  * file was deleted (with the right to read map_files). -ENOENT: there is none.
  */
 int find_mapping(const char *proc, pid_t pid, const struct proc_map *m, char out[static PATH_MAX]);
+/* The same for a process that is gone: its name for the file, if that is the same file for us. */
+int find_mapped_here(const struct proc_map *m, char out[static PATH_MAX]);
 
 /*
  * What a command that has not started yet will map: its program, interpreters ("#!", env) and

@@ -12,13 +12,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <uthash.h>
 
+#include "lib/clock.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "resolve/elf.h"
@@ -58,14 +59,6 @@ struct probes {
 	unsigned int count;
 	pthread_mutex_t lock;
 };
-
-static uint64_t mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static uint64_t site_offset(const struct elf_site *s, enum probe_site site)
 {
@@ -169,10 +162,13 @@ static int attach_marker(const struct probes *p, const char *path, const struct 
 	return fd;
 }
 
-static int attach_code(struct probes *p, const char *path, struct probe_code *c,
+static int attach_code(struct probes *p, const char *name, int fd_of, struct probe_code *c,
 		       const struct elf_sites *sites)
 {
-	char shown[512];
+	char shown[512], path[64];
+
+	/* Not by name: the process by whose mapping it was found may be gone by now. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd_of);
 
 	for (unsigned int i = 0; i < sites->n; i++) {
 		const struct elf_site *s = &sites->site[i];
@@ -181,7 +177,7 @@ static int attach_code(struct probes *p, const char *path, struct probe_code *c,
 			     : probe_attach(p->prog.own_function, p->cal.way, path, s->entry, -1);
 
 		if (fd < 0) {
-			text_escape(shown, sizeof(shown), path, strlen(path));
+			text_escape(shown, sizeof(shown), name, strlen(name));
 			say_error("cannot probe the marker in %s: %s", shown, strerror(-fd));
 			say_remedy(
 			    "its phases will be missing; `peakphase doctor` says what this kernel allows");
@@ -190,7 +186,7 @@ static int attach_code(struct probes *p, const char *path, struct probe_code *c,
 		c->link[c->n++] = fd;
 		p->count++;
 	}
-	c->since_ns = mono_ns();
+	c->since_ns = clock_mono_ns();
 	if (sites->more)
 		say_warning("%u more markers in one file are not probed", sites->more);
 	return 0;
@@ -271,7 +267,7 @@ static int look_into(struct probes *p, const char *path, int fd, const struct st
 		return 0;
 	take_away(p, c);
 	c->content = now;
-	err = n > 0 ? attach_code(p, path, c, &sites) : 0;
+	err = n > 0 ? attach_code(p, path, fd, c, &sites) : 0;
 	return err ? err : (int)c->n;
 }
 
@@ -297,11 +293,13 @@ int probes_add(struct probes *p, const char *path, uint64_t *since_ns)
 
 	*since_ns = 0;
 	/* A device that is mapped must not be opened by looking at it. */
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return 0; /* gone since it was found: nothing to probe */
+		return -errno;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		pthread_mutex_lock(&p->lock);
 		n = add_open(p, path, fd, &st, since_ns);

@@ -76,7 +76,8 @@ struct probes *probes_new(const struct probe_programs *prog, const struct probe_
 /* Takes all probes away, many at a time: each waits for a grace period of its own. */
 void probes_free(struct probes **p);
 /*
- * As session_probe(). *since_ns: marks of the file are heard since then (CLOCK_MONOTONIC); 0: it
+ * The number of markers that are new; -errno: said, but for a file that cannot be opened, which may
+ * be gone. *since_ns: marks of the file are heard since then (CLOCK_MONOTONIC); 0: it
  * has none, or could not be probed.
  */
 int probes_add(struct probes *p, const char *path, uint64_t *since_ns);

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "decode/event.h"
+#include "decode/unheard.h"
 
 struct session_options {
 	uint32_t ring_edges, ring_samples, ring_faults; /* bytes; 0: default */
@@ -22,6 +23,8 @@ struct session_options {
 	bool cgroups;	      /* session_watch_cgroup() will be asked for */
 	/* Returns 0; anything else ends the poll and is returned by it. */
 	int (*event)(void *ctx, const struct event *ev);
+	/* Marks that may be missing; called by a poll. */
+	void (*unheard)(void *ctx, const struct unheard *h);
 	void *ctx;
 };
 
@@ -73,6 +76,16 @@ int session_follows(struct session *s, pid_t pid);
  * number of markers, 0, or -errno (said).
  */
 int session_probe(struct session *s, const char *path);
+/*
+ * Begins to probe code as traced processes map it. Makes a thread: after privileges were given up.
+ * What was mapped since session_open() is made up for. Says what fails; tracing goes on without.
+ */
+void session_listen(struct session *s);
+bool session_listens(const struct session *s);
+/* The same for what a process has mapped already, that came to be traced at from_ns. */
+void session_look(struct session *s, pid_t pid, uint64_t from_ns);
+/* Mappings that were not looked into, because the kernel had no room to tell of them. */
+uint64_t session_unseen(const struct session *s);
 /* Marker sites that are probed. */
 unsigned int session_probes(const struct session *s);
 
@@ -81,6 +94,8 @@ unsigned int session_probes(const struct session *s);
  * event function returned.
  */
 int session_poll(struct session *s, int timeout_ms);
+/* The last poll: of what may be missing nothing is kept back for a later one. */
+int session_poll_last(struct session *s);
 /* For callers with a loop of their own: readable when something urgent is there. */
 int session_fd(const struct session *s);
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Whom a session follows, and the code that they map. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "lib/say.h"
+#include "source/session_iter.h"
+#include "source/session_own.h"
+#include "source/session_pid.h"
+
+/* Any thread. */
+static int global_pid(struct session *s, pid_t pid, uint32_t *tgid)
+{
+	int err;
+
+	pthread_mutex_lock(&s->lock);
+	err = session_pid_global(s->skel, pid, tgid);
+	pthread_mutex_unlock(&s->lock);
+	return err;
+}
+
+/* -ESRCH: it is not followed. */
+static int find_proc(struct session *s, pid_t pid, struct proc_state *v)
+{
+	uint32_t key;
+	int err = global_pid(s, pid, &key);
+
+	if (err)
+		return err;
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.procs), &key, v))
+		return errno == ENOENT ? -ESRCH : -errno;
+	return 0;
+}
+
+/* What is not exec'ed yet is traced too: its program is mapped before that is told. */
+static bool is_traced(void *ctx, pid_t pid)
+{
+	struct session *s = ctx;
+	struct proc_state v;
+
+	return find_proc(s, pid, &v) == 0;
+}
+
+void session_open_late(struct session *s)
+{
+	struct late_options opt = {.probes = s->probes, .traced = is_traced, .ctx = s};
+	int err = late_open(&s->late, &opt);
+
+	if (!err)
+		return;
+	say_warning("cannot see what is mapped later: %s: its marks may be missing",
+		    strerror(-err));
+	say_remedy("perf_event_open(2) must be allowed (seccomp, CAP_PERFMON)");
+}
+
+int session_watch(struct session *s, pid_t pid)
+{
+	struct proc_state v = {.slot = NO_SLOT};
+	uint32_t key;
+	int err = global_pid(s, pid, &key);
+
+	if (err)
+		return err;
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.procs), &key, &v, BPF_NOEXIST))
+		return -errno;
+	return 0;
+}
+
+int session_watch_cgroup(struct session *s, uint32_t hierarchy, uint64_t id)
+{
+	struct cgroup_key key = {.id = id, .hierarchy = hierarchy};
+	uint32_t one = 1;
+
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.cgroups), &key, &one, BPF_ANY))
+		return -errno;
+	return 0;
+}
+
+int session_follows(struct session *s, pid_t pid)
+{
+	struct proc_state v;
+	int err = find_proc(s, pid, &v);
+
+	if (err)
+		return err == -ESRCH ? 0 : err;
+	return v.slot != NO_SLOT;
+}
+
+void session_listen(struct session *s)
+{
+	int err = s->late ? late_start(s->late) : 0;
+
+	if (err)
+		say_warning("cannot look at what is mapped later: %s: its marks may be missing",
+			    strerror(-err));
+}
+
+bool session_listens(const struct session *s)
+{
+	return s->late != NULL;
+}
+
+void session_look(struct session *s, pid_t pid, uint64_t from_ns)
+{
+	if (s->late)
+		late_look(s->late, pid, from_ns);
+}
+
+uint64_t session_unseen(const struct session *s)
+{
+	return s->late ? late_lost(s->late) : 0;
+}
+
+int session_adopt(struct session *s)
+{
+	return session_iter(s->skel->progs.adopt_running, 0);
+}
+
+int session_detach(struct session *s)
+{
+	return session_iter(s->skel->progs.detach_running, 0);
+}

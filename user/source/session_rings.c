@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* From the rings to the caller. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "decode/decode.h"
+#include "lib/clock.h"
+#include "lib/say.h"
+#include "source/session_own.h"
+
+static int hand_on(struct session *s, const struct event *ev)
+{
+	if (s->late && event_is_edge(ev->kind) && late_event(s->late, ev))
+		return -ENOMEM;
+	s->stop = s->opt.event(s->opt.ctx, ev);
+	return s->stop ? -ECANCELED : 0;
+}
+
+static int hand_on_faults(struct session *s, uint64_t until_ns)
+{
+	while (s->next_waiting < s->n_waiting) {
+		const struct event *ev = &s->waiting[s->next_waiting];
+
+		if (ev->time_ns > until_ns)
+			break;
+		s->next_waiting++;
+		if (hand_on(s, ev))
+			return -ECANCELED;
+	}
+	if (s->next_waiting == s->n_waiting)
+		s->next_waiting = s->n_waiting = 0;
+	return 0;
+}
+
+static int on_edge(void *ctx, void *data, size_t size)
+{
+	struct session *s = ctx;
+	struct event ev;
+
+	if (decode_record(data, size, s->facts.page_size, &ev)) {
+		s->undecoded++;
+		return 0;
+	}
+	if (s->faults) {
+		if (ev.time_ns > s->horizon) {
+			s->held = ev;
+			s->holding = true;
+			return -EAGAIN;
+		}
+		if (hand_on_faults(s, ev.time_ns))
+			return -ECANCELED;
+	}
+	return hand_on(s, &ev);
+}
+
+static int on_sample(void *ctx, void *data, size_t size)
+{
+	struct session *s = ctx;
+	struct event ev;
+
+	if (decode_record(data, size, s->facts.page_size, &ev)) {
+		s->undecoded++;
+		return 0;
+	}
+	return hand_on(s, &ev);
+}
+
+static int on_fault(void *ctx, void *data, size_t size)
+{
+	struct session *s = ctx;
+	struct event *more;
+
+	if (s->n_waiting == s->cap_waiting) {
+		size_t cap = s->cap_waiting ? 2 * s->cap_waiting : 1024;
+
+		more = realloc(s->waiting, cap * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->waiting = more;
+		s->cap_waiting = cap;
+	}
+	if (decode_record(data, size, s->facts.page_size, &s->waiting[s->n_waiting]))
+		s->undecoded++;
+	else
+		s->n_waiting++;
+	return 0;
+}
+
+/*
+ * Faults first, then the edges up to the moment at which that was begun: so every fault meets the
+ * phases that were open when it happened.
+ */
+static int drain_with_faults(struct session *s)
+{
+	int err;
+
+	s->horizon = clock_mono_ns();
+	err = ring_buffer__consume(s->faults);
+	if (err < 0)
+		return err;
+	if (s->holding) {
+		struct event ev = s->held;
+
+		s->holding = false;
+		if (hand_on_faults(s, ev.time_ns) || hand_on(s, &ev))
+			return -ECANCELED;
+	}
+	err = ring_buffer__consume(s->edges);
+	if (err < 0 && err != -EAGAIN)
+		return err;
+	return hand_on_faults(s, s->holding ? s->held.time_ns : s->horizon);
+}
+
+static int drain(struct session *s, bool last)
+{
+	uint64_t begun_ns = clock_mono_ns();
+	int err;
+
+	if (s->faults)
+		err = drain_with_faults(s);
+	else
+		err = ring_buffer__consume(s->edges);
+	if (err >= 0)
+		err = ring_buffer__consume(s->samples);
+	if (err == -ECANCELED && s->stop)
+		return s->stop;
+	if (err >= 0 && s->late)
+		late_resolve(s->late, begun_ns, last, s->opt.unheard, s->opt.ctx);
+	return err < 0 ? err : 0;
+}
+
+int session_poll(struct session *s, int timeout_ms)
+{
+	struct epoll_event ev;
+	int n = epoll_wait(s->epoll, &ev, 1, timeout_ms);
+
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	return drain(s, false);
+}
+
+int session_poll_last(struct session *s)
+{
+	if (s->late)
+		late_finish(s->late);
+	return drain(s, true);
+}
+
+int session_fd(const struct session *s)
+{
+	return s->epoll;
+}
+
+static struct ring_buffer *new_ring(struct session *s, struct bpf_map *map,
+				    ring_buffer_sample_fn fn)
+{
+	struct ring_buffer *rb = ring_buffer__new(bpf_map__fd(map), fn, s, NULL);
+
+	if (!rb)
+		say_error("cannot map the ring %s: %s", bpf_map__name(map), strerror(errno));
+	return rb;
+}
+
+int session_open_rings(struct session *s)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+
+	s->edges = new_ring(s, s->skel->maps.ring_edges, on_edge);
+	s->samples = new_ring(s, s->skel->maps.ring_samples, on_sample);
+	if (!s->edges || !s->samples)
+		return -ENOMEM;
+	if (s->opt.where_every) {
+		s->faults = new_ring(s, s->skel->maps.ring_faults, on_fault);
+		if (!s->faults)
+			return -ENOMEM;
+	}
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0)
+		return -errno;
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->edges), &ev) ? -errno
+											: 0;
+}
+
+uint64_t session_undecoded(const struct session *s)
+{
+	return s->undecoded;
+}
+
+uint64_t session_ring_bytes(const struct session *s)
+{
+	/* libbpf maps each ring's data twice in a row, so that no record wraps. */
+	uint64_t n = 2ull * bpf_map__max_entries(s->skel->maps.ring_edges) +
+		     2ull * bpf_map__max_entries(s->skel->maps.ring_samples);
+
+	if (s->faults)
+		n += 2ull * bpf_map__max_entries(s->skel->maps.ring_faults);
+	return n;
+}
