@@ -41,7 +41,7 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->users = 1;
 	st->slot = slot;
 	st->lost = 0;
-	st->end_kind = st->end_code = st->detached = 0;
+	st->end_kind = st->end_code = st->ended = 0;
 	for (int m = 0; m < PP_NMEMBERS; m++) {
 		st->value[m] = st->counted[m] = 0;
 		st->member_max[m] = 0;
@@ -130,8 +130,11 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 	struct pp_base *b = edge_reserve(st, sizeof(*b));
 	u64 start, len;
 
-	if (!b)
+	if (!b) {
+		/* What has no beginning shall have no end. */
+		st->ended = stopped;
 		return;
+	}
 	fill_edge(&b->edge, PP_BASE, sizeof(*b), st, task, NULL);
 	b->edge.minflt = b->edge.majflt = 0;
 	b->edge.hdr.tid = b->edge.hdr.pid;
@@ -163,7 +166,7 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 static __always_inline void send_exit(struct mm_state *st, struct task_struct *task)
 {
 	struct thread_state *ts = book_current(st);
-	struct pp_exit *x = edge_reserve(st, sizeof(*x));
+	struct pp_exit *x = last_edge_reserve(st, sizeof(*x));
 
 	if (!x)
 		return;

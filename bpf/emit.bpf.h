@@ -26,8 +26,7 @@ struct {
 	__uint(max_entries, 1 << 20);
 } ring_faults __weak SEC(".maps");
 
-/* Room on the edge ring, or NULL; then the loss has been counted, on the mm too. */
-static __always_inline void *edge_reserve(struct mm_state *st, u64 size)
+static __always_inline void *reserve(struct mm_state *st, u64 size)
 {
 	void *rec = bpf_ringbuf_reserve(&ring_edges, size, 0);
 
@@ -36,6 +35,23 @@ static __always_inline void *edge_reserve(struct mm_state *st, u64 size)
 		count_loss(PP_LOSS_EDGES, 1);
 	}
 	return rec;
+}
+
+/* Room on the edge ring, or NULL; then the loss has been counted, on the mm too. */
+static __always_inline void *edge_reserve(struct mm_state *st, u64 size)
+{
+	return stopped ? NULL : reserve(st, size);
+}
+
+/*
+ * The same for what ends an mm, which goes out after the stop too: whoever comes first of the
+ * process, which may end by itself, and the loader, which takes its leave.
+ */
+static __always_inline void *last_edge_reserve(struct mm_state *st, u64 size)
+{
+	if (stopped && __sync_lock_test_and_set(&st->ended, 1))
+		return NULL;
+	return reserve(st, size);
 }
 
 /*
@@ -208,6 +224,8 @@ static __always_inline void emit_sample(struct mm_state *st, struct task_struct 
 	u64 last = st->last_sample;
 	struct pp_sample *s;
 
+	if (stopped)
+		return;
 	/* One of the CPUs that see it due sends it. */
 	if (__sync_val_compare_and_swap(&st->last_sample, last, now->total) != last)
 		return;

@@ -43,7 +43,7 @@ static __always_inline int faulted(u64 addr)
 	struct mm_state *st;
 	struct where w = {};
 
-	if (!mm)
+	if (!mm || stopped)
 		return 0;
 	st = state_of(mm);
 	if (!st)

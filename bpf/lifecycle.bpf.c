@@ -265,11 +265,10 @@ int detach_running(struct bpf_iter__task *ctx)
 	if (!p || task->pid != task->tgid)
 		return 0;
 	st = state_of_proc(p);
-	if (!st || !st->ready || st->detached)
+	if (!st || !st->ready)
 		return 0;
-	st->detached = 1;
 	settle(st);
-	e = edge_reserve(st, sizeof(*e));
+	e = last_edge_reserve(st, sizeof(*e));
 	if (!e)
 		return 0;
 	/* Not in the thread's context: what it has not booked yet stays its own, and is counted. */

@@ -20,6 +20,7 @@ struct bucket buckets[BUCKETS];
 u64 percpu_off[MAX_CPUS];
 u64 losses[PP_LOSS_MAX];
 u64 next_mm_id = 1;
+volatile u32 stopped;
 
 /*
  * The change that this event is about, in pages, and the part of it that is the thread's own; the

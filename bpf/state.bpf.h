@@ -45,7 +45,7 @@ struct mm_state {
 	/* How the process left whose mm it is (pid): told when the last user of the mm leaves. */
 	u32 end_kind; /* PP_EXIT, PP_EXEC; 0: it is still there */
 	u32 end_code;
-	u32 detached; /* its last edge has been sent: PP_DETACH */
+	u32 ended; /* once the tracing has stopped: its last edge is out, or it never had one */
 	u32 pad;
 
 	s64 value[PP_NMEMBERS];	  /* pages, exact up to changes whose event is still to come */
@@ -100,6 +100,7 @@ extern struct bucket buckets[BUCKETS];
 extern u64 percpu_off[MAX_CPUS]; /* offset of each CPU's area, by the set-up program */
 extern u64 losses[PP_LOSS_MAX];
 extern u64 next_mm_id;
+extern volatile u32 stopped; /* set by the loader: nothing new is sent or counted any more */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -193,7 +194,8 @@ static __always_inline struct mm_state *state_of(struct mm_struct *mm)
 
 static __always_inline void count_loss(enum pp_loss class, u64 n)
 {
-	__sync_fetch_and_add(&losses[class], n);
+	if (!stopped)
+		__sync_fetch_and_add(&losses[class], n);
 }
 
 /*

@@ -29,6 +29,26 @@ attach() {
 	truth_c
 }
 
+@test "the command line of what ran before, in the rows and in the head" {
+	start_script hog:20 "ready:$T/on" "wait:$T/go" say:'two words'
+	attach -p "$TARGET"
+	touch "$T/go"
+	wait_for "$TRACER"
+	q "proc()['command'].startswith('$W/script hog:20 ready:')" "r['target']['command'].endswith('say:two words')" \
+		'proc()["begun_by"] == "attach"'
+	"$PP" report "$R" >"$T/text"
+	head -n 1 "$T/text" | grep -q "pid $TARGET $W/script hog:20"
+	[ "$(sql "$R" "select count(*) from processes where instr(args, cast('hog:20' as blob))")" -eq 1 ]
+}
+
+@test "what holds next to nothing is told in KiB" {
+	start_target "$W/script" "ready:$T/on" "wait:$T/go"
+	retry 30 test -e "$T/on"
+	attach -p "$TARGET" -d 0.1
+	grep -qE 'attached to 1 process, RSS ([1-9][0-9]* KiB|[1-9][0-9]*\.[0-9] MiB); ' "$ERR"
+	wait_for "$TRACER"
+}
+
 @test "attach to Python" {
 	start_target "$PYTHON" "$PYW/script.py" hog:200 "ready:$T/on" "wait:$T/go" begin:late hog:50 free end mark:x
 	retry 30 test -e "$T/on"

@@ -82,12 +82,32 @@ a_recording() {
 	grep -q 'there.bad' "$ERR"
 }
 
+@test "a link to nothing is called that, and nothing is made behind it" {
+	ln -s "$T/nowhere" "$T/link.peak"
+	status_of "$PP" run -o "$T/link.peak" -- touch "$T/ran"
+	[ "$STATUS" -eq 1 ] && [ ! -e "$T/ran" ] && [ ! -e "$T/nowhere" ]
+	grep -q 'link.peak: it is a symbolic link to a file that does not exist' "$T/said"
+	rm "$T/link.peak"
+}
+
+@test "a recording of an empty disk says what became of it" {
+	"$PP" run -o "$T/none.bad" -q -- true
+	sql "$T/none.bad" "delete from phases" "delete from processes" "delete from edges" "delete from bases" "delete from samples" \
+		"update meta set value = 0 where key = 'finished'" "update meta set value = -28 where key = 'error'" \
+		"update meta set value = 4711 where key = 'dropped'"
+	"$PP" report "$T/none.bad" >"$T/text"
+	grep -qx 'nothing was recorded: No space left on device, 4711 rows are missing' "$T/text"
+	"$PP" report --json "$T/none.bad" >"$T/report.json"
+	q 'r["error"] == "No space left on device"' 'r["losses"]["rows"] == 4711' 'not r["finished"]' 'not procs'
+}
+
 @test "the default name is said once, and --no-record leaves no file" {
 	mkdir "$T/here"
 	cd "$T/here"
-	"$PP" run -- "$W/script" begin:a hog:10 end 2>"$ERR"
+	"$PP" run -- "$W/script" begin:a hog:10 end say:a/b 2>"$ERR"
 	[ "$(find . -name '*.peak' | wc -l)" -eq 1 ]
 	[ "$(grep -c "$(basename ./*.peak)" "$ERR")" -eq 1 ]
+	[ "$(find . -name 'script-*.peak' | wc -l)" -eq 1 ]
 	find . -name '*.peak' -exec mv {} "$R" \;
 	"$PP" run --no-record -- "$W/script" begin:a hog:10 end 2>"$ERR"
 	[ -z "$(ls -A .)" ]

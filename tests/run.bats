@@ -164,6 +164,58 @@ load helpers
 	q 'near(delta(ph("a")), 20 * MIB, 65536)'
 }
 
+@test "--json=FILE: the report there, and the command's output alone on stdout" {
+	"$PP" run -o "$R" --json="$T/report.json" -- "$W/script" begin:a hog:20 end say:mine >"$OUT" 2>"$ERR"
+	[ "$(grep -vc '^truth' "$OUT")" -eq 1 ] && grep -qx mine "$OUT"
+	q 'near(delta(ph("a")), 20 * MIB, 65536)' 'r["finished"]' 'r["error"] is None'
+	# Again over what is there, which is longer.
+	head -c 100000 /dev/zero >"$T/report.json"
+	rm "$R"
+	"$PP" run -o "$R" --json="$T/report.json" -- "$W/script" begin:b hog:10 end >"$OUT" 2>"$ERR"
+	q 'near(delta(ph("b")), 10 * MIB, 65536)'
+	# What cannot be written is said before anything runs; a full device when it is seen.
+	status_of "$PP" run -o "$T/a.peak" --json="$T/no/such" -- touch "$T/ran"
+	[ "$STATUS" -eq 1 ] && [ ! -e "$T/ran" ] && grep -q 'no/such: No such file' "$T/said"
+	status_of "$PP" run -o "$T/b.peak" --json=/dev/full -- true
+	[ "$STATUS" -eq 1 ] && grep -q 'No space left' "$T/said"
+	rm -f "$T"/?.peak
+}
+
+# bats test_tags=host
+@test "a thread that is stuck in a probe holds up nobody: recording and report are there before" {
+	local fs
+	mkdir "$T/stuck"
+	"$PYTHON" "$ROOT/tests/lib/stuck_fs.py" "$T/stuck" >"$T/fs" 2>&1 3>&- &
+	fs=$!
+	started $fs
+	retry 10 grep -q mounted "$T/fs"
+	"$PP" run -o "$R" -d 1 --json="$T/report.json" -- "$W/unresolved" - <"$T/stuck/page" >"$OUT" 2>"$ERR" 3>&- &
+	TRACER=$!
+	started $TRACER
+	retry 20 "$PYTHON" -m json.tool "$T/report.json" "$T/pretty"
+	grep -q asked "$T/fs"
+	q 'r["finished"]' 'labels[0] == "before"' 'proc()["exit"]["kind"] == "running"'
+	report_json "$R"
+	q 'r["finished"]' 'labels[0] == "before"'
+	refute gone_or_zombie $TRACER
+	kill $fs
+	wait_for $TRACER
+	[ "$STATUS" -eq 0 ]
+	grep -q '^ms=' "$OUT"
+}
+
+@test "-d in the middle of a flood of marks: a clean cut, no event of nobody" {
+	# It never lets the ring run empty; so the tracer must not wait for that.
+	start_tracer run -o "$R" -q -d 0.3 --ring-edges 1M -- "$W/flood" 100000000 2
+	has_end() { "$PP" report "$R" --json >"$T/report.json" 2>/dev/null && grep -q '"finished": true' "$T/report.json"; }
+	retry 20 has_end
+	q 'r["losses"]["orphan_events"] == 0' 'proc()["exit"]["kind"] == "running"' \
+		'[p["ended_by"] for p in proc()["phases"]].count("trace") == 1' \
+		"r['end_ns'] - r['start_ns'] < $((2 * SLOW)) * 10**9" >"$T/q" 2>&1 || fail "$(head -n 5 "$T/q" | cut -c1-300)"
+	kill "$(child_of "$TRACER")"
+	wait_for "$TRACER"
+}
+
 @test "--where: which mappings a phase's faults fell in" {
 	truncate -s 64M "$T/input"
 	peak_run --where -- "$W/script" begin:own hog4k:100 end begin:file "map:$T/input" end

@@ -21,10 +21,11 @@ check: all check-style check-unit check-unit-san check-live ## every test of thi
 
 all: workloads
 workloads: $(WORKLOADS)
-$(OUTPUT)/workloads/%: tests/workloads/%.c include/peakphase/log_rss.h | $(DEPS)
+$(OUTPUT)/workloads/%: tests/workloads/%.c | $(DEPS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -g -Wall -Wextra -Werror -pthread $< -o $@
+	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -g -Wall -Wextra -Werror -pthread -MMD -MP $< -o $@
+-include $(WORKLOADS:%=%.d)
 
 $(OUTPUT)/unit/%: tests/unit/%.c $(OUTPUT)/libpeakphase.a
 	$(call say,CC,$@)

@@ -291,6 +291,19 @@ static void assert_mib(int64_t bytes, const char *text)
 	assert_string_equal(text_mib(s, bytes), text);
 }
 
+static void size_with_unit(void **state)
+{
+	char s[24];
+
+	(void)state;
+	assert_string_equal(text_size(s, 0), "0 KiB");
+	assert_string_equal(text_size(s, 12288), "12 KiB");
+	assert_string_equal(text_size(s, MIB - 1), "1023 KiB");
+	assert_string_equal(text_size(s, MIB), "1.0 MiB");
+	assert_string_equal(text_size(s, 500 * MIB + MIB / 2), "500.5 MiB");
+	assert_string_equal(text_size(s, INT64_MAX), "8796093022208.0 MiB");
+}
+
 static void mib(void **state)
 {
 	(void)state;
@@ -415,6 +428,7 @@ int main(void)
 	    cmocka_unit_test(utf8_or_not),
 	    cmocka_unit_test(columns),
 	    cmocka_unit_test(mib),
+	    cmocka_unit_test(size_with_unit),
 	    cmocka_unit_test(durations),
 	    cmocka_unit_test(counts),
 	    cmocka_unit_test(sizes_typed),

@@ -93,9 +93,17 @@ static void running_of(struct fake *f)
 	f->run.running = true;
 }
 
+static void full_of(struct fake *f)
+{
+	unfinished_of(f);
+	f->run.error = -ENOSPC;
+	f->run.dropped = 4711;
+}
+
 static void unfinished(void **state)
 {
 	(void)state;
+	check(full_of, &(struct report_style){0}, "report_full.txt");
 	check(unfinished_of, &(struct report_style){0}, "report_unfinished.txt");
 	check(running_of, &(struct report_style){0}, "report_running.txt");
 }
@@ -193,23 +201,40 @@ static void rows_fit(void **state)
 	free(f);
 }
 
-static void nothing_traced(void **state)
+static void says(struct fake *f, const char *expected)
 {
-	struct fake *f = malloc(sizeof(*f));
-	struct report_source src;
+	struct report_source src = fake_source(f);
 	struct report_style style = {0};
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
+	assert_int_equal(report_text(&src, &style, out), -ENODATA);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* Why there is nothing, as far as the recording itself knows. */
+static void nothing_traced(void **state)
+{
+	struct fake *f = malloc(sizeof(*f));
+
 	(void)state;
 	assert_non_null(f);
 	fake_init(f);
-	src = fake_source(f);
-	assert_int_equal(report_text(&src, &style, out), -ENODATA);
-	fclose(out);
-	assert_string_equal(text, "no process was traced\n");
-	free(text);
+	says(f, "no process was traced\n");
+	f->run.finished = false;
+	says(f, "nothing was recorded: the tracer ended before it could write\n");
+	f->run.running = true;
+	says(f, "no process was traced so far: the tracing goes on\n");
+	f->run.running = false;
+	f->run.error = -ENOSPC;
+	says(f, "nothing was recorded: No space left on device\n");
+	f->run.dropped = 1;
+	says(f, "nothing was recorded: No space left on device, 1 row is missing\n");
+	f->run.dropped = 4711;
+	says(f, "nothing was recorded: No space left on device, 4711 rows are missing\n");
 	free(f);
 }
 

@@ -3,44 +3,49 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/attach_list.h"
 #include "cmd/cmd.h"
-#include "cmd/show.h"
 #include "cmd/targets.h"
 #include "cmd/trace.h"
 #include "lib/say.h"
+#include "source/args.h"
 #include "source/signals.h"
 
 #define POLL_MS 25
+#define NAMED_MAX 8 /* processes whose command lines are in the head of a recording */
 
 static const char HELP[] =
-    "usage: peakphase attach [options] -p PID[,PID...] | --container NAME | --cgroup PATH | --comm NAME\n"
+    "Usage: peakphase attach [options] -p PID[,PID...] | --container NAME | --cgroup PATH | --comm NAME\n"
     "       peakphase attach --list\n"
     "\n"
     "Traces processes that run already, with all their threads and the processes that they start\n"
     "from now on; of a container or cgroup also those that come into it. Ends with the last of\n"
     "them, after -d, or on Ctrl-C; the processes go on as they were.\n"
     "\n"
-    "  -p, --pid PID          process to trace; several with commas or several -p\n"
-    "      --container NAME   container by name, id or the beginning of one: Docker, Podman,\n"
-    "                         containerd, CRI-O; of Kubernetes NAMESPACE/POD/NAME or a part of it\n"
-    "      --cgroup PATH      cgroup by its folder, or by its path within the hierarchy\n"
-    "      --comm NAME        all processes with that name\n"
-    "      --wait             wait for it, and go on when it is started again\n"
-    "      --list             show what can be attached to, and trace nothing\n"
-    "  -o, --output FILE      write the recording to FILE (default: pid-PID-TIME.peak, NAME-TIME.peak)\n"
-    "      --no-record        make no recording\n"
-    "  -q, --quiet            print no lines\n"
-    "  -d, --duration TIME    stop after TIME (30, 1.5, 200ms, 2m)\n"
-    "      --where[=N]        sample one page fault in N (256): which mappings a phase grew in\n"
-    "      --no-follow        do not trace the processes that they start\n"
-    "      --json             print the report as JSON to stdout at the end\n"
-    "      --ring-edges SIZE  room for marks that wait to be read (32M)\n"
+    "  -p, --pid PID            process to trace; several with commas or several -p\n"
+    "      --container NAME     container by name, id or the beginning of one: Docker, Podman,\n"
+    "                           containerd, CRI-O; of Kubernetes NAMESPACE/POD/NAME or a part of it\n"
+    "      --cgroup PATH        cgroup by its folder, or by its path within the hierarchy\n"
+    "      --comm NAME          all processes with that name\n"
+    "      --wait               wait for it, and go on when it is started again\n"
+    "      --list               show what can be attached to, and trace nothing\n"
+    "  -o, --output FILE        write the recording to FILE (default: pid-PID-TIME.peak, NAME-TIME.peak)\n"
+    "      --no-record          make no recording\n"
+    "  -q, --quiet              no line for each phase, no answer; what went wrong is said\n"
+    "  -d, --duration TIME      stop after TIME (30, 1.5, 200ms, 2m)\n"
+    "      --where[=N]          sample one page fault in N (256): which mappings a phase grew in\n"
+    "      --follow             trace the processes that they start, too (the default)\n"
+    "      --no-follow          trace these alone\n"
+    "      --json[=FILE]        write the report as JSON to FILE, else stdout, at the end\n"
+    "      --ring-edges SIZE    room for marks that wait to be read (32M)\n"
     "      --ring-samples SIZE  the same for the timeline (1M)\n"
-    "      --processes N      processes that can be traced at once (4096)\n"
-    "  -h, --help             this text\n"
+    "      --processes N        processes that can be traced at once (4096)\n"
+    "  -h, --help               this text\n"
+    "\n"
+    "Exit status: 0 done, 1 failed, 2 usage, 3 cannot trace here.\n"
     "\n"
     "  peakphase attach -p $(pgrep -n etl) -d 10m\n";
 
@@ -64,14 +69,15 @@ static int adopt(struct trace *t, struct targets *targets, bool wait)
 
 static int follow(struct trace *t, struct targets *targets, struct signals *sig, bool wait)
 {
+	const struct session *s = trace_session(t);
 	struct pollfd fds[] = {
 	    {.fd = sig->fd, .events = POLLIN},
-	    {.fd = session_fd(trace_session(t)), .events = POLLIN},
+	    {.fd = session_fd(s), .events = POLLIN},
 	};
 	int err = 0, signo;
 
 	do {
-		if (poll(fds, 2, POLL_MS) < 0 && errno != EINTR)
+		if (poll(fds, 2, session_behind(s) ? 0 : POLL_MS) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[0].revents && signals_stop(sig, &signo) == 1) {
 			trace_interrupt(t);
@@ -83,17 +89,42 @@ static int follow(struct trace *t, struct targets *targets, struct signals *sig,
 	return err;
 }
 
+/* The command lines of what is attached to by pid, one behind the other; to be freed. */
+static char *pids_text(const struct trace_options *opt)
+{
+	char *all = NULL, *one, *both;
+
+	for (unsigned int i = 0; i < opt->npids && i < NAMED_MAX; i++) {
+		one = args_text("/proc", opt->pid[i]);
+		if (!one)
+			continue;
+		if (!all) {
+			all = one;
+			continue;
+		}
+		if (asprintf(&both, "%s, %s", all, one) >= 0) {
+			free(all);
+			all = both;
+		}
+		free(one);
+	}
+	return all;
+}
+
 static int trace_targets(const struct trace_options *opt, struct targets *targets)
 {
+	const char *name = targets_name(targets);
 	struct signals sig;
 	struct trace *t;
-	char path[512];
+	char *text;
 	int err, end;
 
 	err = signals_open(&sig);
 	if (err)
 		return STATUS_FAILED;
-	err = trace_open(&t, opt, TRACE_ATTACH, targets_name(targets));
+	text = opt->nnamed ? NULL : pids_text(opt);
+	err = trace_open(&t, opt, TRACE_ATTACH, name, text ? text : name);
+	free(text);
 	if (err) {
 		signals_close(&sig);
 		return trace_status(err);
@@ -107,12 +138,10 @@ static int trace_targets(const struct trace_options *opt, struct targets *target
 	}
 	err = trace_watch(t);
 	err = err ? err : follow(t, targets, &sig, opt->wait);
-	snprintf(path, sizeof(path), "%s", trace_path(t));
-	end = trace_end(&t, -1);
+	end = trace_end(t, -1);
+	trace_drop(&t);
 	signals_close(&sig);
 	err = err ? err : end;
-	if (opt->json && !err)
-		err = show_recording(path, &(struct show_options){.json = true}, stdout);
 	return err ? STATUS_FAILED : 0;
 }
 
@@ -151,10 +180,10 @@ static int check_usage(const struct trace_options *opt, int argc)
 {
 	bool none = !opt->npids && !opt->nnamed;
 
-	if (opt->list && none && opt->first_arg == argc)
+	if (opt->list && none && opt->first_arg == argc && !opt->json_file)
 		return 0;
 	if (opt->list) {
-		say_error("--list traces nothing: it goes alone, or with --json");
+		say_error("--list traces nothing: it goes alone, or with --json, to stdout");
 		return -EINVAL;
 	}
 

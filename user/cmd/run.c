@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/show.h"
 #include "cmd/trace.h"
 #include "lib/say.h"
 #include "source/command.h"
@@ -18,26 +17,29 @@
 #define POLL_MS 25
 
 static const char HELP[] =
-    "usage: peakphase run [options] -- COMMAND [ARG...]\n"
+    "Usage: peakphase run [options] -- COMMAND [ARG...]\n"
     "\n"
     "Traces a command from its first instruction and prints a line for each phase as it ends.\n"
-    "Exits with the command's own status, 128+N for signal N.\n"
     "\n"
-    "  -o, --output FILE      write the recording to FILE (default: COMMAND-TIME.peak)\n"
-    "      --no-record        make no recording\n"
-    "  -q, --quiet            print no lines\n"
-    "  -u, --user USER        run the command as USER, a name or a number\n"
-    "      --where[=N]        sample one page fault in N (256): which mappings a phase grew in\n"
-    "      --no-follow        trace the command alone, not the processes that it starts\n"
-    "  -d, --duration TIME    stop tracing after TIME (30, 1.5, 200ms, 2m); the command goes on\n"
-    "      --json             print the report as JSON to stdout at the end\n"
-    "      --ring-edges SIZE  room for marks that wait to be read (32M)\n"
+    "  -o, --output FILE        write the recording to FILE (default: COMMAND-TIME.peak)\n"
+    "      --no-record          make no recording\n"
+    "  -q, --quiet              no line for each phase, no answer; what went wrong is said\n"
+    "  -u, --user USER          run the command as USER, a name or a number\n"
+    "      --where[=N]          sample one page fault in N (256): which mappings a phase grew in\n"
+    "      --follow             trace the processes that it starts, too (the default)\n"
+    "      --no-follow          trace the command alone\n"
+    "  -d, --duration TIME      stop tracing after TIME (30, 1.5, 200ms, 2m); the command goes on\n"
+    "      --json[=FILE]        write the report as JSON to FILE, else stdout, at the end\n"
+    "      --ring-edges SIZE    room for marks that wait to be read (32M)\n"
     "      --ring-samples SIZE  the same for the timeline (1M)\n"
-    "      --processes N      processes that can be traced at once (4096)\n"
-    "  -h, --help             this text\n"
+    "      --processes N        processes that can be traced at once (4096)\n"
+    "  -h, --help               this text\n"
+    "\n"
+    "Exit status: the command's own, 128+N for signal N, 127 if it is not there, 126 if it cannot be\n"
+    "executed; else 1 the recording is incomplete, 2 usage, 3 cannot trace here.\n"
     "\n"
     "  peakphase run -- python3 pipeline.py\n"
-    "  peakphase run -q --json -o etl.peak -- ./etl input.csv > report.json\n";
+    "  peakphase run -q --json=report.json -- ./etl input.csv > output.csv\n";
 
 static int probe(void *ctx, const char *path)
 {
@@ -47,15 +49,16 @@ static int probe(void *ctx, const char *path)
 
 static int follow(struct trace *t, struct command *c)
 {
+	const struct session *s = trace_session(t);
 	struct pollfd fds[] = {
 	    {.fd = command_pidfd(c), .events = POLLIN},
 	    {.fd = command_signal_fd(c), .events = POLLIN},
-	    {.fd = session_fd(trace_session(t)), .events = POLLIN},
+	    {.fd = session_fd(s), .events = POLLIN},
 	};
 	int err = 0;
 
 	while (!err && !trace_over(t)) {
-		if (poll(fds, 3, POLL_MS) < 0 && errno != EINTR)
+		if (poll(fds, 3, session_behind(s) ? 0 : POLL_MS) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[1].revents && command_handle_signals(c) > 0)
 			trace_interrupt(t);
@@ -86,15 +89,15 @@ static void wait_for(struct command *c)
 static char *command_text(char *const *argv)
 {
 	size_t len = 1;
-	char *s;
+	char *s, *end;
 
 	for (int i = 0; argv[i]; i++)
 		len += strlen(argv[i]) + 1;
-	s = calloc(1, len);
+	s = end = malloc(len);
 	for (int i = 0; s && argv[i]; i++) {
 		if (i)
-			strcat(s, " ");
-		strcat(s, argv[i]);
+			*end++ = ' ';
+		end = stpcpy(end, argv[i]);
 	}
 	return s;
 }
@@ -105,10 +108,9 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 	struct find_env env;
 	struct passwd *pw;
 	struct trace *t;
-	int err, status = -1, code;
-	char path[512];
+	int err, end, status = -1, code;
 
-	err = trace_open(&t, opt, TRACE_RUN, text);
+	err = trace_open(&t, opt, TRACE_RUN, argv[0], text);
 	if (err)
 		return trace_status(err);
 	find_env_get(&env);
@@ -131,22 +133,17 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 	}
 	err = trace_watch(t);
 	err = err ? err : follow(t, c);
-	snprintf(path, sizeof(path), "%s", trace_path(t));
 	if (trace_over(t)) {
-		int end = trace_end(&t, -1);
-
-		err = err ? err : end;
+		end = trace_end(t, -1);
+		trace_drop(&t);
 		wait_for(c);
 		command_reap(c, &status);
 	} else {
-		int end;
-
 		command_reap(c, &status);
-		end = trace_end(&t, status);
-		err = err ? err : end;
+		end = trace_end(t, status);
+		trace_drop(&t);
 	}
-	if (opt->json && !err)
-		err = show_recording(path, &(struct show_options){.json = true}, stdout);
+	err = err ? err : end;
 	code = command_exit_status(status);
 	return code ? code : err ? STATUS_FAILED : 0;
 }

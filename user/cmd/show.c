@@ -70,6 +70,8 @@ struct report_run show_run(const struct recording *r)
 	    .exact = info->exact,
 	    .finished = end->finished,
 	    .running = end->running,
+	    .error = end->error,
+	    .dropped = end->dropped,
 	    .missed = end->missed,
 	    .counts = end->counts,
 	    .job = end->job,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cmd/trace.h"
+#include "cmd/trace_private.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -7,52 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/look.h"
 #include "cmd/note_cgroup.h"
 #include "cmd/targets.h"
-#include "lib/clock.h"
 #include "lib/say.h"
 #include "lib/text.h"
-#include "model/model.h"
 #include "source/privilege.h"
-#include "store/store.h"
-#include "view/best.h"
-#include "view/feed.h"
 #include "view/line.h"
-#include "view/top/board.h"
 
-#define SECOND 1000000000ull
 #define UNHEARD_SAID 8 /* of what may be missing; the recording has it all */
-
-struct trace {
-	struct trace_options opt;
-	enum trace_mode mode;
-	char *command;
-	char path[512];
-	struct session *session;
-	struct model *model;
-	struct store *store;
-	struct feed *feed;
-	struct cgroup_names *cgroups; /* NULL: they go unnamed */
-	unsigned int line_flags;
-	unsigned int live, seen;
-	uint64_t began_ns, losses_ns;
-	struct best best;
-	struct looks looks;
-	uint64_t unheard;
-	bool threads_wait; /* a process came in with threads that are not followed yet */
-	bool interrupted;
-};
-
-static struct board *board_of(const struct trace *t)
-{
-	return t->opt.watch ? t->opt.watch->board : NULL;
-}
 
 static void on_process_begun(void *ctx, const struct process *p)
 {
@@ -155,7 +120,7 @@ static void on_unheard(void *ctx, const struct unheard *h)
 }
 
 int trace_open(struct trace **out, const struct trace_options *opt, enum trace_mode mode,
-	       const char *command)
+	       const char *name, const char *command)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 	struct session_options so = {
@@ -176,9 +141,10 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 		return -ENOMEM;
 	t->opt = *opt;
 	t->mode = mode;
+	t->name = strdup(name);
 	t->command = strdup(command);
-	if (!t->command) {
-		free(t);
+	if (!t->name || !t->command) {
+		trace_drop(&t);
 		return -ENOMEM;
 	}
 	if (privilege_missing(PRIVILEGE_TRACE, missing, sizeof(missing)) > 0) {
@@ -203,77 +169,6 @@ struct session *trace_session(struct trace *t)
 	return t->session;
 }
 
-/* COMMAND-YYYYMMDD-HHMMSS.peak, of what is a plain character in any shell. */
-static void name_recording(struct trace *t)
-{
-	const char *base = strrchr(t->command, '/');
-	char name[40], stamp[32];
-	time_t now = time(NULL);
-	size_t n = 0;
-	struct tm tm;
-
-	base = base ? base + 1 : t->command;
-	for (; *base && *base != ' ' && n + 1 < sizeof(name); base++)
-		name[n++] = (*base >= 'a' && *base <= 'z') || (*base >= 'A' && *base <= 'Z') ||
-				    (*base >= '0' && *base <= '9') || *base == '.' || *base == '_'
-				? *base
-				: '-';
-	name[n] = '\0';
-	localtime_r(&now, &tm);
-	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
-	snprintf(t->path, sizeof(t->path), "%s%s-%s.peak", *name == '-' ? "run" : "", name, stamp);
-}
-
-static uint64_t boot_id_hash(void)
-{
-	char id[64] = "";
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
-
-	if (f) {
-		if (!fgets(id, sizeof(id), f))
-			id[0] = '\0';
-		fclose(f);
-	}
-	for (const char *s = id; *s && *s != '\n'; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
-	return h;
-}
-
-static int open_recording(struct trace *t)
-{
-	const struct session_facts *f = session_facts(t->session);
-	struct timespec wall, mono;
-	char options[160];
-	struct utsname u;
-	struct run_info info = {
-	    .version = PEAKPHASE_VERSION,
-	    .command = t->command,
-	    .mode = t->mode == TRACE_RUN ? "run" : "attach",
-	    .options = options,
-	    .counters = f->counters == SESSION_COUNTERS_PERCPU ? "percpu" : "atomic",
-	    .probe = f->site,
-	    .boot_id_hash = boot_id_hash(),
-	    .page_size = f->page_size,
-	    .cpus = f->cpus,
-	    .where_every = t->opt.where_every,
-	    .exact = f->error_per_thread == 0,
-	    .error_per_thread = f->error_per_thread,
-	};
-
-	snprintf(options, sizeof(options),
-		 "{\"where_every\":%u,\"follow\":%s,\"duration_ns\":%llu}", t->opt.where_every,
-		 t->opt.no_follow ? "false" : "true", (unsigned long long)t->opt.duration_ns);
-	uname(&u);
-	info.kernel = u.release;
-	info.machine = u.machine;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	info.wall_ns = (uint64_t)wall.tv_sec * SECOND + (uint64_t)wall.tv_nsec;
-	info.mono_ns = (uint64_t)mono.tv_sec * SECOND + (uint64_t)mono.tv_nsec;
-	return store_create(&t->store, t->path, &info);
-}
-
 int trace_begin(struct trace *t)
 {
 	struct model_sink sink = {
@@ -287,13 +182,12 @@ int trace_begin(struct trace *t)
 	struct model_options mo = {
 	    .error_per_thread = session_facts(t->session)->error_per_thread,
 	};
-	char shown[600];
-	int err;
+	int err = trace_name(t);
 
-	if (t->opt.output)
-		snprintf(t->path, sizeof(t->path), "%s", t->opt.output);
-	else
-		name_recording(t);
+	if (!err)
+		err = trace_open_json(t);
+	if (err)
+		return err;
 	err =
 	    privilege_drop(PRIVILEGE_TRACE | PRIVILEGE_LOOK |
 			   (session_facts(t->session)->late_needs_admin ? PRIVILEGE_UPROBE : 0) |
@@ -304,7 +198,7 @@ int trace_begin(struct trace *t)
 	t->model = model_new(&mo, &sink);
 	if (!t->model)
 		return -ENOMEM;
-	err = t->opt.no_record ? 0 : open_recording(t);
+	err = t->opt.no_record ? 0 : trace_record(t);
 	if (err)
 		return err;
 	if (t->store)
@@ -314,14 +208,12 @@ int trace_begin(struct trace *t)
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		t->line_flags |= LINE_ASCII;
 	t->began_ns = clock_mono_ns();
-	if (t->store && !t->opt.output) {
-		text_escape(shown, sizeof(shown), t->path, strlen(t->path));
-		say_info("recording to %s", shown);
-	}
+	if (t->store && !t->opt.output)
+		say_info("recording to %s", t->path);
 	return 0;
 }
 
-static void board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint64_t missed)
+void trace_board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint64_t missed)
 {
 	board_lock(b);
 	memcpy(b->run.losses, lost, sizeof(b->run.losses));
@@ -340,7 +232,7 @@ static void record_losses(struct trace *t)
 	if (t->store)
 		store_losses(t->store, lost, missed);
 	if (board_of(t))
-		board_losses(board_of(t), lost, missed);
+		trace_board_losses(board_of(t), lost, missed);
 }
 
 int trace_watch(struct trace *t)
@@ -380,14 +272,13 @@ static void add_baseline(void *ctx, const struct process *p)
 void trace_say_baseline(const struct trace *t, unsigned int markers)
 {
 	uint64_t bytes = 0;
-	char mib[24];
+	char size[24];
 
 	if (t->opt.watch)
 		return; /* the view shows it */
 	model_each_process(t->model, add_baseline, &bytes);
-	say_info("attached to %u process%s, RSS %s MiB; %u marker%s", t->live,
-		 t->live == 1 ? "" : "es", text_mib(mib, (int64_t)bytes), markers,
-		 markers == 1 ? "" : "s");
+	say_info("attached to %u process%s, RSS %s; %u marker%s", t->live, t->live == 1 ? "" : "es",
+		 text_size(size, bytes), markers, markers == 1 ? "" : "s");
 }
 
 unsigned int trace_live(const struct trace *t)
@@ -412,107 +303,6 @@ bool trace_over(const struct trace *t)
 	return t->opt.duration_ns && clock_mono_ns() - t->began_ns >= t->opt.duration_ns;
 }
 
-static int close_recording(struct trace *t, const struct run_end *end)
-{
-	char shown[600];
-	uint64_t dropped = store_dropped(t->store);
-	int err = store_close(&t->store, end);
-
-	text_escape(shown, sizeof(shown), t->path, strlen(t->path));
-	/* Why was said when it happened. */
-	if (err)
-		say_error("the recording %s is incomplete: %llu rows are missing", shown,
-			  (unsigned long long)dropped);
-	return err;
-}
-
-static void say_answer(const struct trace *t)
-{
-	char text[BEST_TEXT_MAX];
-
-	if (!t->best.any || t->opt.quiet)
-		return;
-	best_format(&t->best, text, t->line_flags);
-	say_info("%s", text);
-}
-
-static void say_losses(const struct run_end *end)
-{
-	static const char *const what[PP_LOSS_MAX] = {
-	    [PP_LOSS_EDGES] =
-		"marks or ends were lost on a full ring; peaks hold over the gap (--ring-edges)",
-	    [PP_LOSS_SAMPLES] =
-		"points of the timeline were lost; peaks are not touched (--ring-samples)",
-	    [PP_LOSS_FAULTS] = "fault samples were lost; the shares of --where rest on the others",
-	    [PP_LOSS_MMS] = "processes were not traced: too many at once (--processes)",
-	    [PP_LOSS_GROWTH] = "pages of growth could not be booked on their thread",
-	    [PP_LOSS_MARKS] = "marks could not be read",
-	};
-
-	for (int i = 0; i < PP_LOSS_MAX; i++)
-		if (end->losses[i])
-			say_warning("%llu %s", (unsigned long long)end->losses[i], what[i]);
-	if (end->missed)
-		say_warning(
-		    "%llu events were passed over by the kernel while it handled another one",
-		    (unsigned long long)end->missed);
-}
-
-static int finish_model(struct trace *t, const struct run_end *end)
-{
-	struct board *b = board_of(t);
-	int err;
-
-	if (!b)
-		return model_finish(t->model, end->end_ns);
-	board_losses(b, end->losses, end->missed);
-	board_lock(b);
-	err = model_finish(t->model, end->end_ns);
-	board_over(b, end->end_ns, end->status);
-	board_unlock(b);
-	t->opt.watch->over(t->opt.watch->ctx, t->interrupted);
-	return err;
-}
-
-int trace_end(struct trace **tp, int status)
-{
-	struct trace *t = *tp;
-	struct run_end end = {.finished = true, .status = status};
-	uint64_t dropped;
-	int err;
-
-	err = session_poll(t->session, 0);
-	if (t->live && session_detach(t->session))
-		say_warning(
-		    "no last reading of the processes that go on: their last windows are missing");
-	err = err ? err : session_poll_last(t->session);
-	end.end_ns = clock_mono_ns();
-	session_losses(t->session, end.losses, &end.missed);
-	if (!err)
-		err = finish_model(t, &end);
-	end.counts = *model_counts(t->model);
-	dropped = feed_close(&t->feed, 2000);
-	if (dropped)
-		say_warning("%llu lines were not shown: nobody read them in time",
-			    (unsigned long long)dropped);
-	say_answer(t);
-	say_losses(&end);
-	if (session_unseen(t->session))
-		say_warning(
-		    "%llu mappings of code were told too fast: marks of some may be missing",
-		    (unsigned long long)session_unseen(t->session));
-	if (!t->seen)
-		say_warning("no process was traced");
-	if (t->store) {
-		int store_err = close_recording(t, &end);
-
-		err = err ? err : store_err;
-	}
-	trace_drop(&t);
-	*tp = NULL;
-	return err;
-}
-
 void trace_drop(struct trace **tp)
 {
 	struct trace *t = *tp;
@@ -525,7 +315,11 @@ void trace_drop(struct trace **tp)
 	cgroup_names_free(&t->cgroups);
 	session_close(&t->session);
 	model_free(&t->model);
+	if (t->json)
+		fclose(t->json);
+	free(t->name);
 	free(t->command);
+	free(t->path);
 	free(t);
 	*tp = NULL;
 }
@@ -533,18 +327,16 @@ void trace_drop(struct trace **tp)
 void trace_discard(struct trace **tp)
 {
 	struct trace *t = *tp;
-	char path[sizeof(t->path)] = "";
+	char *path = NULL;
 
-	if (t && t->store)
-		memcpy(path, t->path, sizeof(path));
+	if (t && t->store) {
+		path = t->path;
+		t->path = NULL;
+	}
 	trace_drop(tp);
-	if (path[0])
+	if (path)
 		unlink(path);
-}
-
-const char *trace_path(const struct trace *t)
-{
-	return t->path;
+	free(path);
 }
 
 int trace_status(int err)

@@ -37,7 +37,8 @@ struct trace_watch {
 };
 
 struct trace_options {
-	const char *output; /* NULL: a name made of command and time */
+	const char *output;    /* NULL: a name made of command and time */
+	const char *json_file; /* --json=FILE; NULL: to stdout */
 	bool no_record, quiet, json, no_follow;
 	uint32_t where_every; /* 0: off */
 	uint64_t duration_ns; /* 0: until the end */
@@ -65,10 +66,11 @@ int trace_parse(struct trace_options *opt, enum trace_mode mode, int argc, char 
 
 /*
  * Opens the session. -EPERM, -ENOTSUP and so on: cannot trace here (said). Nothing is recorded
- * before trace_begin().
+ * before trace_begin(). The recording is called by name, unless opt knows better, and tells of
+ * command, which is what people read.
  */
 int trace_open(struct trace **t, const struct trace_options *opt, enum trace_mode mode,
-	       const char *command);
+	       const char *name, const char *command);
 struct session *trace_session(struct trace *t);
 /*
  * Everything is set up: gives up what privileges are no longer needed, makes the recording and the
@@ -78,7 +80,7 @@ int trace_begin(struct trace *t);
 
 /* One round: waits up to timeout_ms, hands everything on, looks for new markers. 0 or -errno. */
 int trace_poll(struct trace *t, int timeout_ms);
-/* "attached to 2 processes, 512.3 MiB; 3 markers": the tracing has begun. */
+/* "attached to 2 processes, RSS 512.3 MiB; 3 markers": the tracing has begun. */
 void trace_say_baseline(const struct trace *t, unsigned int markers);
 /* Processes that are traced and have not ended. */
 unsigned int trace_live(const struct trace *t);
@@ -92,17 +94,15 @@ void trace_interrupt(struct trace *t);
 bool trace_over(const struct trace *t);
 
 /*
- * Ends the tracing: what is open is closed as it stands, the recording is finished, the answer
- * printed. status: of the command as wait(2) gives it, -1 without one. 0, or the first error of
- * the recording. Nulls *t.
+ * Ends the tracing: what is open is closed as it stands, the recording is finished, the answer and
+ * the report of --json printed. status: of the command as wait(2) gives it, -1 without one. 0, or
+ * the first error. Probes stay until trace_drop().
  */
-int trace_end(struct trace **t, int status);
-/* Frees without an end; what was recorded stays. */
+int trace_end(struct trace *t, int status);
+/* Takes the probes away, which may last while a traced thread is stuck in one, and frees. */
 void trace_drop(struct trace **t);
 /* The same; nothing was traced, so the recording that trace_begin() made is removed. */
 void trace_discard(struct trace **t);
-/* Where the recording is; valid until the end. */
-const char *trace_path(const struct trace *t);
 
 /*
  * The whole of `run` and `attach` after their options were parsed, for `top` too. Return the exit

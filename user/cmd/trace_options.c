@@ -42,7 +42,7 @@ static const struct option LONG[] = {
     {"where", optional_argument, NULL, OPT_WHERE},
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"no-follow", no_argument, NULL, OPT_NO_FOLLOW},
-    {"json", no_argument, NULL, OPT_JSON},
+    {"json", optional_argument, NULL, OPT_JSON},
     {"user", required_argument, NULL, 'u'},
     {"duration", required_argument, NULL, OPT_DURATION},
     {"pid", required_argument, NULL, 'p'},
@@ -225,7 +225,10 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 		return 0;
 	case OPT_JSON:
 		opt->json = true;
-		return 0;
+		opt->json_file = optarg && strcmp(optarg, "-") != 0 ? optarg : NULL;
+		if (!optarg || *optarg)
+			return 0;
+		return bad_value("--json", optarg, "the name of a file: --json=FILE");
 	case 'u':
 		if (mode == TRACE_ATTACH)
 			break;

@@ -2,6 +2,7 @@
 #include "lib/say.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -12,7 +13,7 @@
 
 #include "lib/text.h"
 
-#define MESSAGE_MAX 1024
+#define MESSAGE_MAX (PATH_MAX + 1024) /* a path of any length must not hide the rest */
 /* Room for every byte escaped, and the newline. */
 #define LINE_MAX_BYTES (MESSAGE_MAX * TEXT_ESCAPED_MAX + 64)
 

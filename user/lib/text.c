@@ -73,6 +73,20 @@ char *text_mib(char out[static 24], int64_t bytes)
 	return out;
 }
 
+char *text_size(char out[static 24], uint64_t bytes)
+{
+	size_t len;
+
+	if (bytes < 1u << 2 * KIB_BITS) {
+		len = text_u64(out, bytes >> KIB_BITS);
+		strcpy(out + len, " KiB");
+	} else {
+		text_mib(out, (int64_t)bytes);
+		strcat(out, " MiB");
+	}
+	return out;
+}
+
 static size_t put2(char *out, uint64_t n)
 {
 	out[0] = (char)('0' + n / 10 % 10);

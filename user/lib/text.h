@@ -57,6 +57,8 @@ bool text_utf8_locale(void);
 
 /* "284.7" in units of 2^20 bytes. Signed: "-4.0". Returns out. */
 char *text_mib(char out[static 24], int64_t bytes);
+/* The same with its unit, which is KiB where "0.3 MiB" would say little: "284.7 MiB", "16 KiB". */
+char *text_size(char out[static 24], uint64_t bytes);
 /* "0.31 s", "12 ms", "3 us"; "3 min 05 s" past a minute; "2 h 05 min" past an hour. */
 char *text_duration(char out[static 24], uint64_t ns);
 /* "12.3k", "752.1k", "4.1M"; plain below 10000. */

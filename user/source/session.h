@@ -3,7 +3,8 @@
  * A live tracing session: BPF programs loaded and attached, rings read, events handed on.
  *
  * One thread uses a session. The order is: open, watch (pids), adopt (running ones), probe (marker
- * files), poll until done, close. Closing leaves the traced programs as if nothing had been.
+ * files), poll until done, stop, poll the rest, close. Closing leaves the traced programs as if
+ * nothing had been.
  */
 #ifndef PEAKPHASE_SOURCE_SESSION_H
 #define PEAKPHASE_SOURCE_SESSION_H
@@ -66,8 +67,12 @@ int session_watch(struct session *s, pid_t pid);
 int session_watch_cgroup(struct session *s, uint32_t hierarchy, uint64_t id);
 /* Takes in all watched processes that have not been exec'ed yet, as they are. */
 int session_adopt(struct session *s);
-/* The tracing ends: a last edge of every process that goes on, to be polled after this. */
-int session_detach(struct session *s);
+/*
+ * The tracing ends: nothing new is sent or counted from here on but a last edge of every process,
+ * to be polled after this. Probes stay until session_close(), which may take long: the kernel waits
+ * for threads that are within one.
+ */
+int session_stop(struct session *s);
 /* Is it followed (adopted, not ended)? 1, 0, -errno. */
 int session_follows(struct session *s, pid_t pid);
 
@@ -90,10 +95,12 @@ uint64_t session_unseen(const struct session *s);
 unsigned int session_probes(const struct session *s);
 
 /*
- * Waits up to timeout_ms for something urgent, then hands on all events. 0, -errno, or what the
- * event function returned.
+ * Waits up to timeout_ms for something urgent, then hands on all events that there are at that
+ * moment, not those that come meanwhile. 0, -errno, or what the event function returned.
  */
 int session_poll(struct session *s, int timeout_ms);
+/* More came while the last poll handed on: no time to wait. */
+bool session_behind(const struct session *s);
 /* The last poll: of what may be missing nothing is kept back for a later one. */
 int session_poll_last(struct session *s);
 /* For callers with a loop of their own: readable when something urgent is there. */

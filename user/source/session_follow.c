@@ -117,8 +117,3 @@ int session_adopt(struct session *s)
 {
 	return session_iter(s->skel->progs.adopt_running, 0);
 }
-
-int session_detach(struct session *s)
-{
-	return session_iter(s->skel->progs.detach_running, 0);
-}

@@ -26,7 +26,12 @@ struct session {
 	/* --where: fault samples wait until the edges before them have been handed on. */
 	struct event *waiting;
 	size_t n_waiting, cap_waiting, next_waiting;
-	uint64_t horizon; /* edges after it wait: faults before them may still be on their ring */
+	/*
+	 * When the draining began. What came after it waits for the next one: a program that never
+	 * pauses would keep us here for ever, and an edge's faults may still be on their ring.
+	 */
+	uint64_t horizon;
+	bool behind; /* there is more */
 	struct event held;
 	bool holding;
 };

@@ -9,6 +9,8 @@
 #include "decode/decode.h"
 #include "lib/clock.h"
 #include "lib/say.h"
+#include "source/args.h"
+#include "source/session_iter.h"
 #include "source/session_own.h"
 
 static int hand_on(struct session *s, const struct event *ev)
@@ -35,6 +37,12 @@ static int hand_on_faults(struct session *s, uint64_t until_ns)
 	return 0;
 }
 
+/* For libbpf: the record has been taken, the rest is for later. */
+static int past(const struct session *s, uint64_t time_ns)
+{
+	return time_ns > s->horizon ? -EAGAIN : 0;
+}
+
 static int on_edge(void *ctx, void *data, size_t size)
 {
 	struct session *s = ctx;
@@ -44,6 +52,7 @@ static int on_edge(void *ctx, void *data, size_t size)
 		s->undecoded++;
 		return 0;
 	}
+	args_of_attached("/proc", &ev);
 	if (s->faults) {
 		if (ev.time_ns > s->horizon) {
 			s->held = ev;
@@ -53,7 +62,7 @@ static int on_edge(void *ctx, void *data, size_t size)
 		if (hand_on_faults(s, ev.time_ns))
 			return -ECANCELED;
 	}
-	return hand_on(s, &ev);
+	return hand_on(s, &ev) ? -ECANCELED : past(s, ev.time_ns);
 }
 
 static int on_sample(void *ctx, void *data, size_t size)
@@ -65,7 +74,7 @@ static int on_sample(void *ctx, void *data, size_t size)
 		s->undecoded++;
 		return 0;
 	}
-	return hand_on(s, &ev);
+	return hand_on(s, &ev) ? -ECANCELED : past(s, ev.time_ns);
 }
 
 static int on_fault(void *ctx, void *data, size_t size)
@@ -82,11 +91,21 @@ static int on_fault(void *ctx, void *data, size_t size)
 		s->waiting = more;
 		s->cap_waiting = cap;
 	}
-	if (decode_record(data, size, s->facts.page_size, &s->waiting[s->n_waiting]))
+	if (decode_record(data, size, s->facts.page_size, &s->waiting[s->n_waiting])) {
 		s->undecoded++;
-	else
-		s->n_waiting++;
-	return 0;
+		return 0;
+	}
+	return past(s, s->waiting[s->n_waiting++].time_ns);
+}
+
+/* 0 or what a callback returned but -EAGAIN. */
+static int consume(struct session *s, struct ring_buffer *ring)
+{
+	int err = ring_buffer__consume(ring);
+
+	if (err == -EAGAIN)
+		s->behind = true;
+	return err < 0 && err != -EAGAIN ? err : 0;
 }
 
 /*
@@ -97,9 +116,8 @@ static int drain_with_faults(struct session *s)
 {
 	int err;
 
-	s->horizon = clock_mono_ns();
-	err = ring_buffer__consume(s->faults);
-	if (err < 0)
+	err = consume(s, s->faults);
+	if (err)
 		return err;
 	if (s->holding) {
 		struct event ev = s->held;
@@ -108,34 +126,32 @@ static int drain_with_faults(struct session *s)
 		if (hand_on_faults(s, ev.time_ns) || hand_on(s, &ev))
 			return -ECANCELED;
 	}
-	err = ring_buffer__consume(s->edges);
-	if (err < 0 && err != -EAGAIN)
+	err = consume(s, s->edges);
+	if (err)
 		return err;
 	return hand_on_faults(s, s->holding ? s->held.time_ns : s->horizon);
 }
 
 static int drain(struct session *s, bool last)
 {
-	uint64_t begun_ns = clock_mono_ns();
 	int err;
 
-	if (s->faults)
-		err = drain_with_faults(s);
-	else
-		err = ring_buffer__consume(s->edges);
-	if (err >= 0)
-		err = ring_buffer__consume(s->samples);
+	s->behind = false;
+	s->horizon = clock_mono_ns();
+	err = s->faults ? drain_with_faults(s) : consume(s, s->edges);
+	if (!err)
+		err = consume(s, s->samples);
 	if (err == -ECANCELED && s->stop)
 		return s->stop;
-	if (err >= 0 && s->late)
-		late_resolve(s->late, begun_ns, last, s->opt.unheard, s->opt.ctx);
-	return err < 0 ? err : 0;
+	if (!err && s->late)
+		late_resolve(s->late, s->horizon, last, s->opt.unheard, s->opt.ctx);
+	return err;
 }
 
 int session_poll(struct session *s, int timeout_ms)
 {
 	struct epoll_event ev;
-	int n = epoll_wait(s->epoll, &ev, 1, timeout_ms);
+	int n = epoll_wait(s->epoll, &ev, 1, s->behind ? 0 : timeout_ms);
 
 	if (n < 0 && errno != EINTR)
 		return -errno;
@@ -147,6 +163,21 @@ int session_poll_last(struct session *s)
 	if (s->late)
 		late_finish(s->late);
 	return drain(s, true);
+}
+
+bool session_behind(const struct session *s)
+{
+	return s->behind;
+}
+
+int session_stop(struct session *s)
+{
+	int err;
+
+	s->skel->bss->stopped = 1;
+	/* A full ring would have no room for the last edges. */
+	err = drain(s, false);
+	return err ? err : session_iter(s->skel->progs.detach_running, 0);
 }
 
 int session_fd(const struct session *s)

@@ -54,9 +54,21 @@ int create_errno(sqlite3 *db, int rc)
 	}
 }
 
+static const char *reason(int err)
+{
+	return err == -ENOLINK ? "it is a symbolic link to a file that does not exist"
+			       : strerror(-err);
+}
+
 static void remedy(int err)
 {
 	switch (-err) {
+	case ENOLINK:
+		say_remedy("make that file, remove the link, or choose another name with -o");
+		break;
+	case ENAMETOOLONG:
+		say_remedy("choose a shorter path with -o: SQLite takes up to 512 bytes");
+		break;
 	case EEXIST:
 		say_remedy("choose another name with -o, or remove it first");
 		break;
@@ -74,8 +86,9 @@ static int take_empty(const char *path, int *out)
 	struct stat st;
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ret = 0;
 
+	/* It was there a moment ago: so a link is, and not what it names. */
 	if (fd < 0)
-		return errno == EISDIR ? -EEXIST : -errno;
+		return errno == EISDIR ? -EEXIST : errno == ENOENT ? -ENOLINK : -errno;
 	if (fstat(fd, &st))
 		ret = -errno;
 	else if (!S_ISREG(st.st_mode) || st.st_size)
@@ -103,15 +116,14 @@ static bool env_id(const char *name, unsigned *id)
 	return true;
 }
 
-/* Only a file that we made: an empty one found behind a link may be anybody's. */
-static void give_to_invoker(int fd)
+void create_give_to_invoker(int fd, const char *path)
 {
 	unsigned uid, gid;
 
 	if (geteuid() || !env_id("SUDO_UID", &uid) || !env_id("SUDO_GID", &gid))
 		return;
 	if (fchown(fd, uid, gid))
-		say_warning("the recording stays root's: %s", strerror(errno));
+		say_warning("%s stays root's: %s", path, strerror(errno));
 }
 
 static int make_file(const char *path, int *out, bool *made)
@@ -124,7 +136,7 @@ static int make_file(const char *path, int *out, bool *made)
 		if (ret)
 			return ret;
 	} else {
-		give_to_invoker(fd);
+		create_give_to_invoker(fd, path);
 	}
 	/* flock(), because it is apart from the POSIX locks that SQLite takes on the same file. */
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
@@ -189,7 +201,7 @@ int create_recording(sqlite3 **dbp, int *lock_fd, const char *path)
 
 	ret = make_file(path, &fd, &made);
 	if (ret) {
-		say_error("cannot record to %s: %s", path, strerror(-ret));
+		say_error("cannot record to %s: %s", path, reason(ret));
 		remedy(ret);
 		return ret;
 	}

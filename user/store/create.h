@@ -13,6 +13,12 @@
  */
 int create_recording(sqlite3 **db, int *lock_fd, const char *path);
 
+/*
+ * Under sudo, makes a file the invoking user's. Only one that we made: an empty one found behind a
+ * link may be anybody's.
+ */
+void create_give_to_invoker(int fd, const char *path);
+
 /* One more connection to a recording that is being written. 0, -errno; says nothing. */
 int create_open(sqlite3 **db, const char *path);
 

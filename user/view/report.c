@@ -221,16 +221,49 @@ int report_ended(struct report *r, const struct process *p)
 	return err;
 }
 
+/* "…: No space left on device, 1234 rows are missing" */
+static void put_write_error(struct report *r, const char *before)
+{
+	const struct report_run *run = r->src->run;
+
+	out_str(&r->out, before);
+	out_str(&r->out, strerror(-run->error));
+	if (!run->dropped)
+		return;
+	out_str(&r->out, ", ");
+	out_u64(&r->out, run->dropped);
+	out_str(&r->out, run->dropped == 1 ? " row is missing" : " rows are missing");
+}
+
 static void put_unfinished(struct report *r)
 {
 	const struct report_run *run = r->src->run;
 
 	if (run->finished)
 		return;
-	out_str(&r->out, run->running
-			     ? "the tracing goes on: what follows is up to "
-			     : "the tracer ended before the program: what follows is up to ");
+	if (run->running)
+		out_str(&r->out, "the tracing goes on");
+	else if (run->error)
+		put_write_error(r, "the recording ended before the tracing: ");
+	else
+		out_str(&r->out, "the tracer ended before the program");
+	out_str(&r->out, ": what follows is up to ");
 	report_since(r, run->end_ns);
+	out_str(&r->out, "\n");
+}
+
+static void put_nothing(struct report *r)
+{
+	const struct report_run *run = r->src->run;
+
+	if (run->running)
+		out_str(&r->out, "no process was traced so far: the tracing goes on");
+	else if (run->error)
+		put_write_error(r, "nothing was recorded: ");
+	else if (!run->finished)
+		out_str(&r->out, "nothing was recorded: the tracer ended before it could write");
+	else
+		out_str(&r->out, "no process was traced");
 	out_str(&r->out, "\n");
 }
 
@@ -318,7 +351,7 @@ int report_text(const struct report_source *src, const struct report_style *styl
 	if (err)
 		goto close;
 	if (!r->answer.images) {
-		out_str(&r->out, "no process was traced\n");
+		put_nothing(r);
 		put_foot(r);
 		err = -ENODATA;
 		goto close;

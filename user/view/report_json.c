@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "view/answer.h"
 #include "view/columns.h"
@@ -61,6 +62,7 @@ static void put_run(struct report *r)
 	put_bool(j, "exact", r->answer.exact);
 	put_bool(j, "finished", run->finished);
 	put_bool(j, "running", run->running);
+	put_text(j, "error", run->error ? strerror(-run->error) : NULL);
 	put_u64(j, "wall_ns", run->wall_ns);
 	put_u64(j, "mono_ns", run->mono_ns);
 	put_known(j, "start_ns", r->answer.images ? r->answer.start_ns : EV_NONE);
@@ -257,6 +259,7 @@ static void put_losses(struct report *r)
 	put_u64(j, "orphan_events", run->counts.orphans);
 	put_u64(j, "bad_ends", run->counts.bad_ends);
 	put_u64(j, "cut_open", run->counts.cut_open);
+	put_u64(j, "rows", run->dropped);
 	jw_end_object(j);
 }
 

@@ -24,6 +24,8 @@ struct report_run {
 	bool exact;
 	bool finished; /* false: the tracer ended before the program, or it goes on */
 	bool running;  /* a tracer is still writing */
+	int error;     /* why the writing ended early, -errno; 0: it did not, or nobody could say */
+	uint64_t dropped; /* rows that are missing for it */
 	uint64_t losses[PP_LOSS_MAX];
 	uint64_t missed; /* runs of BPF programs that the kernel skipped */
 	struct model_counts counts;

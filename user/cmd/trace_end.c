@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The end of a tracing: all is drained, written and printed while the probes are still there, for
+ * taking them away can last as long as a traced thread is stuck in one.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/show.h"
+#include "cmd/trace_private.h"
+#include "lib/say.h"
+
+#define LAST_EDGES_NS (SECOND / 2)
+
+static int close_recording(struct trace *t, const struct run_end *end)
+{
+	uint64_t dropped = store_dropped(t->store);
+	int err = store_close(&t->store, end);
+
+	/* Why was said when it happened. */
+	if (err)
+		say_error("the recording %s is incomplete: %llu rows are missing", t->path,
+			  (unsigned long long)dropped);
+	return err;
+}
+
+static void say_answer(const struct trace *t)
+{
+	char text[BEST_TEXT_MAX];
+
+	if (!t->best.any || t->opt.quiet)
+		return;
+	best_format(&t->best, text, t->line_flags);
+	say_info("%s", text);
+}
+
+static void say_losses(const struct run_end *end)
+{
+	static const char *const what[PP_LOSS_MAX] = {
+	    [PP_LOSS_EDGES] =
+		"marks or ends were lost on a full ring; peaks hold over the gap (--ring-edges)",
+	    [PP_LOSS_SAMPLES] =
+		"points of the timeline were lost; peaks are not touched (--ring-samples)",
+	    [PP_LOSS_FAULTS] = "fault samples were lost; the shares of --where rest on the others",
+	    [PP_LOSS_MMS] = "processes were not traced: too many at once (--processes)",
+	    [PP_LOSS_GROWTH] = "pages of growth could not be booked on their thread",
+	    [PP_LOSS_MARKS] = "marks could not be read",
+	};
+
+	for (int i = 0; i < PP_LOSS_MAX; i++)
+		if (end->losses[i])
+			say_warning("%llu %s", (unsigned long long)end->losses[i], what[i]);
+	if (end->missed)
+		say_warning(
+		    "%llu events were passed over by the kernel while it handled another one",
+		    (unsigned long long)end->missed);
+}
+
+static int finish_model(struct trace *t, const struct run_end *end)
+{
+	struct board *b = board_of(t);
+	int err;
+
+	if (!b)
+		return model_finish(t->model, end->end_ns);
+	trace_board_losses(b, end->losses, end->missed);
+	board_lock(b);
+	err = model_finish(t->model, end->end_ns);
+	board_over(b, end->end_ns, end->status);
+	board_unlock(b);
+	t->opt.watch->over(t->opt.watch->ctx, t->interrupted);
+	return err;
+}
+
+/*
+ * A marker's program that was preempted between taking its place on the ring and filling it holds
+ * up what lies behind: the last edges may need a moment.
+ */
+static int poll_the_last(struct trace *t)
+{
+	uint64_t until = clock_mono_ns() + LAST_EDGES_NS;
+	int err = session_poll(t->session, 0);
+
+	while (!err && (t->live || session_behind(t->session)) && clock_mono_ns() < until)
+		err = session_poll(t->session, 5);
+	return err ? err : session_poll_last(t->session);
+}
+
+static int print_json(struct trace *t)
+{
+	FILE *f = t->json ? t->json : stdout;
+	int status = show_recording(t->path, &(struct show_options){.json = true}, f);
+	bool failed = fflush(f) || ferror(f);
+
+	if (t->json) {
+		failed |= fclose(t->json) != 0;
+		t->json = NULL;
+		if (failed && status == STATUS_DONE)
+			say_error("cannot write the report to %s: %s", t->opt.json_file,
+				  strerror(errno));
+		return failed || status ? -EIO : 0;
+	}
+	return status ? -EIO : 0; /* main() looks at stdout */
+}
+
+int trace_end(struct trace *t, int status)
+{
+	struct run_end end = {.finished = true, .status = status};
+	uint64_t dropped;
+	int err;
+
+	err = session_poll(t->session, 0);
+	if (session_stop(t->session))
+		say_warning(
+		    "no last reading of the processes that go on: their last windows are missing");
+	err = err ? err : poll_the_last(t);
+	end.end_ns = clock_mono_ns();
+	session_losses(t->session, end.losses, &end.missed);
+	if (!err)
+		err = finish_model(t, &end);
+	end.counts = *model_counts(t->model);
+	dropped = feed_close(&t->feed, 2000);
+	if (dropped)
+		say_warning("%llu lines were not shown: nobody read them in time",
+			    (unsigned long long)dropped);
+	say_answer(t);
+	say_losses(&end);
+	if (session_unseen(t->session))
+		say_warning(
+		    "%llu mappings of code were told too fast: marks of some may be missing",
+		    (unsigned long long)session_unseen(t->session));
+	if (!t->seen)
+		say_warning("no process was traced");
+	if (t->store) {
+		int store_err = close_recording(t, &end);
+
+		err = err ? err : store_err;
+	}
+	if (t->opt.json && !err)
+		err = print_json(t);
+	return err;
+}

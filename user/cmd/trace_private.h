@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Private to the files of trace_*.c: a tracing on its way. */
+#ifndef PEAKPHASE_CMD_TRACE_PRIVATE_H
+#define PEAKPHASE_CMD_TRACE_PRIVATE_H
+
+#include <stdio.h>
+
+#include "cmd/look.h"
+#include "cmd/trace.h"
+#include "lib/clock.h"
+#include "model/model.h"
+#include "store/store.h"
+#include "view/best.h"
+#include "view/feed.h"
+#include "view/top/board.h"
+
+#define SECOND 1000000000ull
+
+struct trace {
+	struct trace_options opt;
+	enum trace_mode mode;
+	char *name, *command;
+	char *path; /* of the recording */
+	FILE *json; /* NULL: none, or stdout */
+	struct session *session;
+	struct model *model;
+	struct store *store;
+	struct feed *feed;
+	struct cgroup_names *cgroups; /* NULL: they go unnamed */
+	unsigned int line_flags;
+	unsigned int live, seen;
+	uint64_t began_ns, losses_ns;
+	struct best best;
+	struct looks looks;
+	uint64_t unheard;
+	bool threads_wait; /* a process came in with threads that are not followed yet */
+	bool interrupted;
+};
+
+static inline struct board *board_of(const struct trace *t)
+{
+	return t->opt.watch ? t->opt.watch->board : NULL;
+}
+
+void trace_board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint64_t missed);
+
+/* Makes the recording, by the name asked for or one of its own. 0 or -errno, said. */
+int trace_record(struct trace *t);
+/* Chooses its path. 0 or -ENOMEM. */
+int trace_name(struct trace *t);
+/* The file of --json=FILE, made before anything is traced. 0 or -errno, said. */
+int trace_open_json(struct trace *t);
+
+#endif

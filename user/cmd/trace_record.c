@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The files of a tracing: the recording, with what is known at its beginning, and the report. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "cmd/trace_private.h"
+#include "lib/say.h"
+#include "store/create.h"
+
+/* COMMAND-YYYYMMDD-HHMMSS.peak, of what is a plain character in any shell. */
+static char *default_path(const char *command)
+{
+	const char *base = strrchr(command, '/');
+	char name[40], stamp[32], *path;
+	time_t now = time(NULL);
+	size_t n = 0;
+	struct tm tm;
+
+	base = base ? base + 1 : command;
+	for (; *base && n + 1 < sizeof(name); base++)
+		name[n++] = (*base >= 'a' && *base <= 'z') || (*base >= 'A' && *base <= 'Z') ||
+				    (*base >= '0' && *base <= '9') || *base == '.' || *base == '_'
+				? *base
+				: '-';
+	name[n] = '\0';
+	localtime_r(&now, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	if (asprintf(&path, "%s%s-%s.peak", *name == '-' ? "run" : "", name, stamp) < 0)
+		return NULL;
+	return path;
+}
+
+int trace_name(struct trace *t)
+{
+	t->path = t->opt.output ? strdup(t->opt.output) : default_path(t->name);
+	return t->path ? 0 : -ENOMEM;
+}
+
+static uint64_t boot_id_hash(void)
+{
+	char id[64] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
+
+	if (f) {
+		if (!fgets(id, sizeof(id), f))
+			id[0] = '\0';
+		fclose(f);
+	}
+	for (const char *s = id; *s && *s != '\n'; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
+	return h;
+}
+
+int trace_record(struct trace *t)
+{
+	const struct session_facts *f = session_facts(t->session);
+	struct timespec wall, mono;
+	char options[160];
+	struct utsname u;
+	struct run_info info = {
+	    .version = PEAKPHASE_VERSION,
+	    .command = t->command,
+	    .mode = t->mode == TRACE_RUN ? "run" : "attach",
+	    .options = options,
+	    .counters = f->counters == SESSION_COUNTERS_PERCPU ? "percpu" : "atomic",
+	    .probe = f->site,
+	    .boot_id_hash = boot_id_hash(),
+	    .page_size = f->page_size,
+	    .cpus = f->cpus,
+	    .where_every = t->opt.where_every,
+	    .exact = f->error_per_thread == 0,
+	    .error_per_thread = f->error_per_thread,
+	};
+
+	snprintf(options, sizeof(options),
+		 "{\"where_every\":%u,\"follow\":%s,\"duration_ns\":%llu}", t->opt.where_every,
+		 t->opt.no_follow ? "false" : "true", (unsigned long long)t->opt.duration_ns);
+	uname(&u);
+	info.kernel = u.release;
+	info.machine = u.machine;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	info.wall_ns = (uint64_t)wall.tv_sec * SECOND + (uint64_t)wall.tv_nsec;
+	info.mono_ns = (uint64_t)mono.tv_sec * SECOND + (uint64_t)mono.tv_nsec;
+	return store_create(&t->store, t->path, &info);
+}
+
+/* As a shell would make it for "> FILE", but the invoker's own under sudo, as the recording is. */
+int trace_open_json(struct trace *t)
+{
+	const char *path = t->opt.json_file;
+	int fd, err;
+
+	if (!path)
+		return 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+	if (fd >= 0)
+		create_give_to_invoker(fd, path);
+	else if (errno == EEXIST)
+		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	if (fd >= 0) {
+		t->json = fdopen(fd, "w");
+		if (t->json)
+			return 0;
+	}
+	err = errno;
+	if (fd >= 0)
+		close(fd);
+	say_error("cannot write the report to %s: %s", path, strerror(err));
+	say_remedy("name another file: --json=FILE");
+	return -err;
+}
