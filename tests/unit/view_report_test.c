@@ -201,7 +201,7 @@ static void rows_fit(void **state)
 	free(f);
 }
 
-static void says(struct fake *f, const char *expected)
+static void says_nothing(struct fake *f, const char *expected)
 {
 	struct report_source src = fake_source(f);
 	struct report_style style = {0};
@@ -223,18 +223,18 @@ static void nothing_traced(void **state)
 	(void)state;
 	assert_non_null(f);
 	fake_init(f);
-	says(f, "no process was traced\n");
+	says_nothing(f, "no process was traced\n");
 	f->run.finished = false;
-	says(f, "nothing was recorded: the tracer ended before it could write\n");
+	says_nothing(f, "nothing was recorded: the tracer ended before it could write\n");
 	f->run.running = true;
-	says(f, "no process was traced so far: the tracing goes on\n");
+	says_nothing(f, "no process was traced so far: the tracing goes on\n");
 	f->run.running = false;
 	f->run.error = -ENOSPC;
-	says(f, "nothing was recorded: No space left on device\n");
+	says_nothing(f, "nothing was recorded: No space left on device\n");
 	f->run.dropped = 1;
-	says(f, "nothing was recorded: No space left on device, 1 row is missing\n");
+	says_nothing(f, "nothing was recorded: No space left on device, 1 row is missing\n");
 	f->run.dropped = 4711;
-	says(f, "nothing was recorded: No space left on device, 4711 rows are missing\n");
+	says_nothing(f, "nothing was recorded: No space left on device, 4711 rows are missing\n");
 	free(f);
 }
 
