@@ -7,7 +7,8 @@ usage() {
 	cat <<'EOF'
 usage: tools/deps.sh [SET...]        (without a SET: build test)
   build   compiling: clang, bpftool, libbpf, elfutils, SQLite, jansson, ncurses, uthash
-  test    make check: cmocka, bats, shellcheck, clang-format, sanitizers, an arm64 cross compiler
+  test    make check: cmocka, bats, shellcheck, clang-format, sanitizers, an arm64 cross compiler; container
+          engines, which are installed but not started
   fuzz    make check-fuzz
   vm      make vm-check-*: QEMU and what guest images are made with
   distro  make distro-check-13: debootstrap
@@ -47,6 +48,14 @@ bpftool_package() {
 	fi
 }
 
+# Since Debian 13 the client is a package of its own.
+docker_packages() {
+	local cli
+	cli=$(apt-cache policy docker-cli 2>/dev/null | sed -n 's/^ *Candidate: //p')
+	echo docker.io runc podman crun
+	[ -z "$cli" ] || [ "$cli" = "(none)" ] || echo docker-cli
+}
+
 packages_of() {
 	case $1 in
 	build)
@@ -55,7 +64,8 @@ packages_of() {
 		;;
 	test)
 		echo "$(clang_rt)" libcmocka-dev bats shellcheck clang-format lld gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
-			python3 python3-pip python3-setuptools python3-wheel sqlite3 jq strace util-linux libcap2-bin procps groff-base git tmux
+			python3 python3-pip python3-setuptools python3-wheel sqlite3 jq strace util-linux libcap2-bin procps groff-base git tmux \
+			busybox-static "$(docker_packages | paste -sd ' ')"
 		;;
 	fuzz) echo clang llvm "$(clang_rt)" ;;
 	vm)
@@ -90,6 +100,15 @@ update_lists() {
 	die "apt-get update failed:" "$out" "check the network and /etc/apt, then run tools/deps.sh again"
 }
 
+# The tests start engines of their own: those of the packages stay down. What the administrator has decided stays.
+no_services() {
+	local policy=/usr/sbin/policy-rc.d
+	[ ! -e $policy ] || return 0
+	printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy
+	# shellcheck disable=SC2064  # its name now
+	trap "rm -f $policy" EXIT
+}
+
 install_missing() {
 	local missing=$1
 	[ -n "$missing" ] || return 0
@@ -100,6 +119,7 @@ install_missing() {
 	update_lists
 	missing=$(missing_of "${APT_SETS[@]}")
 	say "installing $missing"
+	no_services
 	# shellcheck disable=SC2086
 	if ! out=$("${APT[@]}" install $missing 2>&1); then
 		die "apt-get install failed:" "$out" "solve what it names, then run tools/deps.sh again"
