@@ -9,7 +9,20 @@
 #define PEAKPHASE_ADOPT_BPF_H
 
 #include "cgroup.bpf.h"
-#include "emit.bpf.h"
+#include "death.bpf.h"
+
+/* The mm that a process runs on, or NULL: not exec'ed yet, or let go. */
+static __always_inline struct mm_state *state_of_proc(const struct proc_state *p)
+{
+	struct mm_state *st;
+
+	if (p->slot == NO_SLOT)
+		return NULL;
+	st = state_at(p->slot);
+	if (!st || st->mm_id != p->mm_id)
+		return NULL;
+	return st;
+}
 
 static __always_inline void thread_reset(struct thread_state *ts, struct task_struct *task,
 					 u64 mm_id)
@@ -42,6 +55,8 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->slot = slot;
 	st->lost = 0;
 	st->end_kind = st->end_code = st->ended = 0;
+	st->end_flags = 0;
+	__builtin_memset(&st->end_sender, 0, sizeof(st->end_sender));
 	for (int m = 0; m < PP_NMEMBERS; m++) {
 		st->value[m] = st->counted[m] = 0;
 		st->member_max[m] = 0;
@@ -55,6 +70,8 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->settling = 0;
 	st->last_sample = 0;
 	st->usage_addr = st->limiter_addr = 0;
+	st->limit = PP_NO_LIMIT;
+	st->crossed = 0;
 	st->faults = 0;
 	st->next_fault = cfg_where_every;
 	st->co[0].key = st->co[1].key = 0;
@@ -173,7 +190,8 @@ static __always_inline void send_exit(struct mm_state *st, struct task_struct *t
 	fill_edge(&x->edge, st->end_kind == PP_EXEC ? PP_EXEC : PP_EXIT, sizeof(*x), st, task, ts);
 	x->edge.hdr.pid = st->pid;
 	x->exit_code = st->end_code;
-	x->pad = 0;
+	x->exit_flags = st->end_flags;
+	x->sender = st->end_sender;
 	edge_submit(x, true);
 }
 

@@ -44,22 +44,28 @@ static __always_inline bool charge_known(void)
 	       bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id);
 }
 
+/* The memory cgroup (address) of a task (address). 0: no memory controller. */
+static __always_inline u64 memcg_of(u64 task)
+{
+	u64 cgroups;
+
+	if (!charge_known())
+		return 0;
+	cgroups = read_u64(task + bpf_core_field_offset(struct task_struct, cgroups));
+	return read_u64(cgroups + bpf_core_field_offset(struct css_set, subsys) +
+			bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id) * 8);
+}
+
 /*
  * Where the charge of a task (its address) is counted, and its smallest limit. 0 addresses: no
  * memory controller. Costs a walk up the hierarchy: at edges only.
  */
 static __always_inline void charge_find(u64 task, struct charge *c)
 {
-	u64 cgroups;
-
 	c->usage_addr = c->limiter_addr = 0;
 	c->limit = PP_NO_LIMIT;
 	c->level = 0;
-	if (!charge_known())
-		return;
-	cgroups = read_u64(task + bpf_core_field_offset(struct task_struct, cgroups));
-	c->css = read_u64(cgroups + bpf_core_field_offset(struct css_set, subsys) +
-			  bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id) * 8);
+	c->css = memcg_of(task);
 	if (!c->css)
 		return;
 	c->usage_addr = c->css + bpf_core_field_offset(struct mem_cgroup, memory) +

@@ -26,12 +26,14 @@ struct {
 	__uint(max_entries, 1 << 20);
 } ring_faults __weak SEC(".maps");
 
+/* st: NULL for a record of no traced mm. */
 static __always_inline void *reserve(struct mm_state *st, u64 size)
 {
 	void *rec = bpf_ringbuf_reserve(&ring_edges, size, 0);
 
 	if (!rec) {
-		__sync_fetch_and_add(&st->lost, 1);
+		if (st)
+			__sync_fetch_and_add(&st->lost, 1);
 		count_loss(PP_LOSS_EDGES, 1);
 	}
 	return rec;
@@ -165,6 +167,7 @@ static __always_inline void cut_charge(struct mm_state *st, struct pp_edge *e, u
 	limiter = c.limiter_addr ? read_u64(c.limiter_addr) : 0;
 	st->usage_addr = c.usage_addr;
 	st->limiter_addr = c.limiter_addr;
+	st->limit = c.limit;
 	e->charge = c.usage_addr ? usage : PP_NO_LIMIT;
 	e->limit = c.limit;
 	e->limiter = c.limiter_addr ? limiter : PP_NO_LIMIT;

@@ -141,6 +141,7 @@ struct cgroup_subsys_state {
 };
 
 struct kernfs_node {
+	const char *name;
 	u64 id;
 };
 
@@ -183,6 +184,23 @@ struct signal_struct {
 	int nr_threads;
 	unsigned int flags;
 	int group_exit_code;
+	struct mm_struct *oom_mm; /* set when the OOM killer chose it */
+};
+
+struct kernel_siginfo {
+	int si_code;
+};
+
+struct sigaction {
+	void *sa_handler;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
 };
 
 struct completion;
@@ -197,6 +215,7 @@ struct task_struct {
 	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	struct css_set *cgroups;
 	struct completion *vfork_done;
 	char comm[16];
@@ -219,6 +238,12 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+/* Its later fields came together with the tracepoint's argument: a task, not a pid. */
+struct trace_event_raw_mark_victim {
+	int pid;
+	unsigned long anon_rss;
 };
 
 struct bpf_array {

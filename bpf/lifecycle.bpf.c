@@ -7,19 +7,6 @@
  */
 #include "adopt.bpf.h"
 
-/* The mm that a process runs on, or NULL: not exec'ed yet, or let go. */
-static __always_inline struct mm_state *state_of_proc(const struct proc_state *p)
-{
-	struct mm_state *st;
-
-	if (p->slot == NO_SLOT)
-		return NULL;
-	st = state_at(p->slot);
-	if (!st || st->mm_id != p->mm_id)
-		return NULL;
-	return st;
-}
-
 /* A thread begins to run on an mm that is traced already. */
 static __always_inline void join(struct mm_state *st, struct task_struct *task)
 {
@@ -92,6 +79,7 @@ static __always_inline void leave_mm(struct mm_state *st, struct task_struct *ta
 	if (!shares) {
 		st->end_code = code;
 		st->end_kind = kind;
+		keep_death(st, task, kind);
 	}
 	/* Before it lets go: afterwards the slot may be another mm's. */
 	if (st->users > 1)
@@ -166,8 +154,10 @@ int BPF_PROG(on_exit, struct task_struct *task)
 				send_thread(st, task, PP_THREAD_EXIT, ts);
 		}
 	}
-	if (last)
+	if (last) {
 		bpf_map_delete_elem(&procs, &tgid);
+		bpf_map_delete_elem(&senders, &tgid);
+	}
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Every change of an RSS counter: tp_btf/rss_stat, and the run's constants and tables. */
-#include "emit.bpf.h"
+#include "cross.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -14,6 +14,8 @@ const volatile u32 cfg_follow = 1;
 const volatile u32 cfg_never = 0;
 const volatile u32 cfg_nested = 0;
 const volatile u32 cfg_wake_edges = 1 << 20;
+const volatile u64 cfg_ceiling = 0;
+const volatile u64 cfg_headroom = 0;
 
 struct setup setup;
 struct bucket buckets[BUCKETS];
@@ -133,6 +135,8 @@ int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
 		if (of_member > st->member_max[member & 3])
 			raise(&st->member_max[member & 3], of_member);
 		raise_charge(st);
+		if (task->mm == mm)
+			look_at_limits(st, task, now.total);
 	} else if (now.total < st->min) {
 		lower(&st->min, now.total);
 	}

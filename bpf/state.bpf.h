@@ -68,7 +68,11 @@ struct mm_state {
 	u64 peak;		      /* over all windows that were sent */
 	u64 last_sample;	      /* RSS at the last sample */
 	u64 usage_addr, limiter_addr; /* of the page counters, refreshed at each edge */
-	u64 faults, next_fault;	      /* --where: seen; the number that is sampled next */
+	u64 limit;		      /* pages; of the limiter */
+	u32 crossed;		      /* limits of the user that were (cross.bpf.h) */
+	u32 end_flags;		      /* PP_EXIT_* */
+	struct pp_sender end_sender;
+	u64 faults, next_fault; /* --where: seen; the number that is sampled next */
 };
 
 /* A label that is being read. */

@@ -17,6 +17,7 @@ typedef __u8 pp_u8;
 typedef __u16 pp_u16;
 typedef __u32 pp_u32;
 typedef __u64 pp_u64;
+typedef __s32 pp_s32;
 typedef __s64 pp_s64;
 #else
 #include <stdint.h>
@@ -24,6 +25,7 @@ typedef uint8_t pp_u8;
 typedef uint16_t pp_u16;
 typedef uint32_t pp_u32;
 typedef uint64_t pp_u64;
+typedef int32_t pp_s32;
 typedef int64_t pp_s64;
 #endif
 
@@ -42,6 +44,9 @@ enum pp_kind {
 	PP_DETACH,	/* the tracing of the mm ends, it goes on: struct pp_edge */
 	PP_SAMPLE,	/* struct pp_sample, on its own ring */
 	PP_FAULT,	/* struct pp_fault, on its own ring */
+	PP_OOM,	      /* the OOM killer chose this process; it goes on to its exit: struct pp_oom */
+	PP_OOM_OTHER, /* the same of one that is not traced: no edge, mm_id 0: struct pp_oom */
+	PP_CROSS,     /* a limit that the user set was crossed for the first time: struct pp_edge */
 	PP_KIND_MAX,
 };
 
@@ -128,10 +133,46 @@ struct pp_base {
 	char args[PP_ARGS_MAX]; /* arguments, NUL between them */
 };
 
+/* The signal that ended a process, as far as one was seen that could. */
+struct pp_sender {
+	pp_u64 time_ns; /* 0: none was seen */
+	pp_u32 sig;
+	pp_s32 code; /* si_code: SI_USER and below are people's, SI_KERNEL and above the kernel's */
+	pp_u32 pid;  /* who sent it, initial pid namespace; 0: the kernel */
+	pp_u32 pad;
+	char comm[16]; /* of the sender */
+};
+
+/* pp_exit.exit_flags */
+#define PP_EXIT_OOM 0x1u /* the OOM killer had chosen it */
+
 struct pp_exit {
 	struct pp_edge edge;
 	pp_u32 exit_code; /* as wait(2) gives it */
-	pp_u32 pad;
+	pp_u32 exit_flags;
+	struct pp_sender sender;
+};
+
+#define PP_CGROUP_LEVELS 12u /* names of cgroups kept, from the process's own up */
+#define PP_CGROUP_NAME 128u  /* bytes of each, NUL-terminated, cut */
+
+/*
+ * Written in the context of the killer, whose allocation found no memory. edge: of the victim; of
+ * PP_OOM_OTHER the header alone counts. The limit that was hit is not told by the kernel: hit_* are
+ * of the cgroup with the least room, of the victim's own and those above it.
+ */
+struct pp_oom {
+	struct pp_edge edge;
+	pp_u64 start_boot_ns;	     /* of the victim: with the pid, its identity */
+	pp_u64 hit_limit, hit_usage; /* PP_NO_LIMIT: no cgroup has a limit */
+	pp_u32 hit_level;
+	pp_u32 pid;	      /* of the victim */
+	pp_u64 trigger_mm_id; /* of the process that wanted memory; 0: not traced */
+	pp_u32 trigger_pid;
+	pp_u32 levels; /* names used; the last is the root's, "" */
+	char comm[16], trigger_comm[16];
+	struct pp_sender sender; /* of the victim: it may have been dying already */
+	char names[PP_CGROUP_LEVELS][PP_CGROUP_NAME];
 };
 
 /* Ends in label[PP_LABEL_SMALL] or label[PP_LABEL_MAX + 1]; hdr.size tells. */
@@ -192,7 +233,11 @@ PP_ASSERT(sizeof(struct pp_hdr) == 32, "pp_hdr");
 PP_ASSERT(sizeof(struct pp_window) == 15 * 8, "pp_window");
 PP_ASSERT(sizeof(struct pp_edge) == 32 + 32 + 120 + 12 * 8 + 8, "pp_edge");
 PP_ASSERT(sizeof(struct pp_base) == sizeof(struct pp_edge) + 32 + 24 + 16 + PP_ARGS_MAX, "pp_base");
-PP_ASSERT(sizeof(struct pp_exit) == sizeof(struct pp_edge) + 8, "pp_exit");
+PP_ASSERT(sizeof(struct pp_sender) == 40, "pp_sender");
+PP_ASSERT(sizeof(struct pp_exit) == sizeof(struct pp_edge) + 8 + 40, "pp_exit");
+PP_ASSERT(sizeof(struct pp_oom) ==
+	      sizeof(struct pp_edge) + 6 * 8 + 32 + 40 + PP_CGROUP_LEVELS * PP_CGROUP_NAME,
+	  "pp_oom");
 PP_ASSERT(sizeof(struct pp_mark) == sizeof(struct pp_edge) + 24, "pp_mark");
 PP_ASSERT(sizeof(struct pp_sample) == 32 + 8 * 8, "pp_sample");
 PP_ASSERT(sizeof(struct pp_fault) == 32 + 32 + PP_NAME_MAX, "pp_fault");

@@ -21,7 +21,11 @@ static void check_edge(const struct event *ev)
 	MUST(e->win.max <= 1ull << 60 && e->win.min <= 1ull << 60 && e->peak <= 1ull << 60);
 	MUST(e->win.seq <= 0xffffff);
 	MUST(e->mm_grew <= 1ull << 60 && e->thread_shrank <= 1ull << 60);
-	MUST(e->label.len <= PP_LABEL_MAX && e->args_len <= PP_ARGS_MAX);
+	MUST(e->args_len <= PP_ARGS_MAX);
+	if (ev->kind == PP_OOM)
+		MUST(e->oom.cgroup_len <= EV_CGROUP_MAX && !e->oom.comm[16]);
+	else
+		MUST(e->label.len <= PP_LABEL_MAX);
 	MUST(!e->comm[sizeof(e->comm) - 1]);
 }
 
@@ -39,6 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(ev.kind >= PP_BASE && ev.kind < PP_KIND_MAX);
 		if (event_is_edge(ev.kind))
 			check_edge(&ev);
+		else if (ev.kind == PP_OOM_OTHER)
+			MUST(ev.edge.oom.cgroup_len <= EV_CGROUP_MAX);
 		else if (ev.kind == PP_FAULT)
 			MUST(ev.fault.mapping < PP_MAPPING_MAX && !ev.fault.name[PP_NAME_MAX - 1]);
 		else

@@ -275,6 +275,10 @@ struct got {
 	size_t n, cap, wcap;
 	struct process pr[16];
 	size_t npr, begun;
+	struct verdict vd[16];
+	size_t nvd;
+	struct process revised[4];
+	size_t nrevised;
 	size_t covered; /* calls */
 	struct job job;
 	struct job_share shares[64];
@@ -338,6 +342,23 @@ static inline void got_job(void *ctx, const struct job *j)
 	g->job.shares = g->shares;
 }
 
+static inline void got_verdict(void *ctx, const struct process *p, const struct verdict *v)
+{
+	struct got *g = ctx;
+
+	assert_true(g->nvd < 16);
+	assert_int_equal(p->mm_id, v->mm_id);
+	g->vd[g->nvd++] = *v;
+}
+
+static inline void got_revised(void *ctx, const struct process *p)
+{
+	struct got *g = ctx;
+
+	assert_true(g->nrevised < 4);
+	g->revised[g->nrevised++] = *p;
+}
+
 static inline void got_free(struct got *g)
 {
 	free(g->ph);
@@ -345,16 +366,29 @@ static inline void got_free(struct got *g)
 	*g = (struct got){0};
 }
 
-static inline struct model *got_model(struct got *g, uint64_t error_per_thread)
+static inline struct model *got_model_with(struct got *g, const struct model_options *opt)
 {
-	struct model_options opt = {error_per_thread};
-	struct model_sink sink = {g, got_begun, got_phase, got_covered, got_ended, got_job};
+	struct model_sink sink = {
+	    .ctx = g,
+	    .process_begun = got_begun,
+	    .phase_ended = got_phase,
+	    .implied_covered = got_covered,
+	    .process_ended = got_ended,
+	    .process_revised = got_revised,
+	    .verdict = got_verdict,
+	    .job = got_job,
+	};
 	struct model *m;
 
 	*g = (struct got){0};
-	m = model_new(&opt, &sink);
+	m = model_new(opt, &sink);
 	assert_non_null(m);
 	return m;
+}
+
+static inline struct model *got_model(struct got *g, uint64_t error_per_thread)
+{
+	return got_model_with(g, &(struct model_options){.error_per_thread = error_per_thread});
 }
 
 static inline const struct phase *got_find(const struct got *g, const char *label)

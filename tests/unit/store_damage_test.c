@@ -122,6 +122,8 @@ static void test_not_a_recording(void **state)
 	assert_int_equal(walk(f.file), -EBADMSG);
 	sql(f.file, "PRAGMA user_version = 3");
 	assert_int_equal(walk(f.file), -ENOTSUP);
+	sql(f.file, "PRAGMA user_version = 1");
+	assert_int_equal(walk(f.file), -ENOTSUP);
 	sql(f.file, "PRAGMA user_version = -1");
 	assert_int_equal(walk(f.file), -EBADMSG);
 	unsilence(keep);

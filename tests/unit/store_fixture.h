@@ -65,6 +65,29 @@ static inline void rnd_text(struct random *r, char *p, size_t n)
 		p[i] = (char)(1 + rnd_below(r, 255));
 }
 
+static inline void rnd_sender(struct random *r, struct ev_sender *s)
+{
+	s->time_ns = 1 + (rnd_u64(r) >> 1);
+	s->sig = (uint32_t)rnd(r);
+	s->code = (int32_t)rnd(r);
+	s->pid = (uint32_t)rnd(r);
+	rnd_text(r, s->comm, rnd_below(r, 17));
+}
+
+static inline void rnd_oom(struct random *r, struct ev_oom *o)
+{
+	memset(o, 0, sizeof(*o));
+	rnd_fill(r, o, 4);
+	o->hit_level = (uint32_t)rnd(r);
+	o->pid = (uint32_t)rnd(r);
+	o->trigger_pid = (uint32_t)rnd(r);
+	o->cgroup_len = (uint32_t)rnd_below(r, EV_CGROUP_MAX + 1);
+	rnd_text(r, o->comm, rnd_below(r, 17));
+	rnd_text(r, o->trigger_comm, rnd_below(r, 17));
+	rnd_sender(r, &o->sender);
+	rnd_bytes(r, o->cgroup, o->cgroup_len);
+}
+
 static inline void rnd_label(struct random *r, struct ev_label *l)
 {
 	l->len = (uint16_t)rnd_below(r, PP_LABEL_MAX + 1);
@@ -108,8 +131,14 @@ static inline void rnd_event(struct random *r, struct event *ev)
 		e->args_len = (uint32_t)rnd_below(r, PP_ARGS_MAX + 1);
 		rnd_bytes(r, e->args, e->args_len);
 		rnd_text(r, e->comm, rnd_below(r, 17));
-	} else if (ev->kind == PP_EXIT || ev->kind == PP_EXEC) {
+	} else if (ev->kind == PP_EXIT) {
 		e->exit_code = (uint32_t)rnd(r);
+		e->exit_flags = (uint32_t)rnd(r);
+		rnd_sender(r, &e->sender);
+	} else if (ev->kind == PP_EXEC) {
+		e->exit_code = (uint32_t)rnd(r);
+	} else if (ev->kind == PP_OOM || ev->kind == PP_OOM_OTHER) {
+		rnd_oom(r, &e->oom);
 	} else if (ev->kind <= PP_END) {
 		e->token = rnd_u64(r);
 		rnd_label(r, &e->label);

@@ -214,8 +214,8 @@ static void test_queries_run(void **state)
 			fail_msg("query fails: %s", q);
 		rows += n;
 	}
-	assert_int_equal(queries, 6);
-	/* One owner, one command, one label; there are no samples and faults in it. */
+	assert_int_equal(queries, 7);
+	/* One owner, one command, one label; there are no samples, faults and verdicts in it. */
 	assert_int_equal(rows, 3);
 	free(text);
 	folder_remove(&f);

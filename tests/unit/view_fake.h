@@ -17,7 +17,8 @@ struct fake {
 	struct phase phases[64];
 	struct job_share shares[8];
 	struct cgroup cgroups[4];
-	size_t nprocesses, nphases, nshares, ncgroups;
+	struct verdict verdicts[8];
+	size_t nprocesses, nphases, nshares, ncgroups, nverdicts;
 	int fail; /* what each_phase returns after its first row; 0: goes on */
 };
 
@@ -111,17 +112,31 @@ static inline int fake_cgroup(void *ctx, uint64_t id, struct cgroup *out)
 	return 0;
 }
 
+static inline int fake_each_verdict(void *ctx, uint64_t mm_id, report_verdict_fn fn, void *arg)
+{
+	struct fake *f = ctx;
+	int err = 0;
+
+	for (size_t i = 0; i < f->nverdicts && !err; i++)
+		if (!mm_id || f->verdicts[i].mm_id == mm_id)
+			err = fn(arg, &f->verdicts[i]);
+	return err;
+}
+
 static inline struct report_source fake_source(struct fake *f)
 {
-	return (struct report_source){f,
-				      &f->run,
-				      fake_each_process,
-				      fake_each_phase,
-				      fake_phases_at,
-				      fake_phases_at_time,
-				      fake_each_share,
-				      fake_phases_of_headroom,
-				      fake_cgroup};
+	return (struct report_source){
+	    .ctx = f,
+	    .run = &f->run,
+	    .each_process = fake_each_process,
+	    .each_phase = fake_each_phase,
+	    .phases_at = fake_phases_at,
+	    .phases_of_headroom = fake_phases_of_headroom,
+	    .phases_at_time = fake_phases_at_time,
+	    .each_share = fake_each_share,
+	    .cgroup = fake_cgroup,
+	    .each_verdict = fake_each_verdict,
+	};
 }
 
 static inline void fake_init(struct fake *f)
@@ -214,6 +229,30 @@ static inline struct phase *fake_phase(struct fake *f, enum phase_kind kind, con
 	return ph;
 }
 
+/* Of the process made last, at its end, in window win. */
+static inline struct verdict *fake_verdict(struct fake *f, enum verdict_kind kind, uint64_t win)
+{
+	const struct process *p = &f->processes[f->nprocesses - 1];
+	struct verdict *v = &f->verdicts[f->nverdicts++];
+
+	v->id = f->nverdicts;
+	v->kind = kind;
+	v->at_ns = p->end_ns;
+	v->mm_id = p->mm_id;
+	v->win = win;
+	v->pid = p->pid;
+	v->traced = true;
+	memcpy(v->comm, p->comm, sizeof(v->comm));
+	v->signal = kind == VD_OOM || kind == VD_SIGNAL ? p->status : 0;
+	v->members = p->peak.members;
+	v->charge = v->limit_usage = EV_NONE;
+	v->limit = p->limit;
+	v->limit_level = p->limit_level;
+	v->phase_kind = PH_AFTER;
+	v->held = (struct verdict_held){0, EV_NONE, EV_NONE, EV_NONE, EV_NONE};
+	return v;
+}
+
 /* A pipeline of one process: design.md's example. */
 static inline void fake_pipeline(struct fake *f)
 {
@@ -285,6 +324,7 @@ static inline void fake_trouble(struct fake *f)
 	ph = fake_phase(f, PH_SPAN, "(startup)", 5, 6, 700, 9000, 20, 90, 90);
 	ph->ended_by = PH_BY_SIGNAL;
 	p->peak.win = 4;
+	fake_verdict(f, VD_SIGNAL, 6);
 
 	p = fake_process(f, 103, "", 5000, 6000);
 	p->reason = PP_BY_FORK;

@@ -39,6 +39,9 @@ static const char HELP[] =
     "      --where[=N]          sample one page fault in N (256): which mappings a phase grew in\n"
     "      --follow             trace the processes that they start, too (the default)\n"
     "      --no-follow          trace these alone\n"
+    "      --ceiling SIZE       say when the RSS of a process first reaches SIZE (512M, 1.5G)\n"
+    "      --headroom SIZE      say when a process first has less than SIZE left below its limit\n"
+    "      --on-cross CMD       run CMD (sh -c) then, with the facts in PEAKPHASE_... variables\n"
     "      --json[=FILE]        write the report as JSON to FILE, else stdout, at the end\n"
     "      --ring-edges SIZE    room for marks that wait to be read (32M)\n"
     "      --ring-samples SIZE  the same for the timeline (1M)\n"
@@ -198,14 +201,17 @@ static int check_usage(const struct trace_options *opt, int argc)
 
 int cmd_attach(int argc, char **argv)
 {
+	struct command_inherit inherit;
 	struct trace_options opt;
 
+	command_inherit_save(&inherit);
 	if (trace_parse(&opt, TRACE_ATTACH, argc, argv))
 		return STATUS_USAGE;
 	if (opt.help) {
 		fputs(HELP, stdout);
 		return 0;
 	}
+	opt.inherit = &inherit;
 	if (check_usage(&opt, argc))
 		return STATUS_USAGE;
 	return opt.list ? attach_list(opt.json, stdout) : trace_attach(&opt);

@@ -29,6 +29,9 @@ static const char HELP[] =
     "      --follow             trace the processes that it starts, too (the default)\n"
     "      --no-follow          trace the command alone\n"
     "  -d, --duration TIME      stop tracing after TIME (30, 1.5, 200ms, 2m); the command goes on\n"
+    "      --ceiling SIZE       say when the RSS of a process first reaches SIZE (512M, 1.5G)\n"
+    "      --headroom SIZE      say when a process first has less than SIZE left below its limit\n"
+    "      --on-cross CMD       run CMD (sh -c) then, with the facts in PEAKPHASE_... variables\n"
     "      --json[=FILE]        write the report as JSON to FILE, else stdout, at the end\n"
     "      --ring-edges SIZE    room for marks that wait to be read (32M)\n"
     "      --ring-samples SIZE  the same for the timeline (1M)\n"
@@ -186,5 +189,6 @@ int cmd_run(int argc, char **argv)
 		say_remedy("peakphase run -- COMMAND [ARG...]");
 		return STATUS_USAGE;
 	}
+	opt.inherit = &inherit;
 	return trace_run_command(&opt, argv + opt.first_arg, &inherit);
 }

@@ -39,6 +39,11 @@ static int each_share(void *ctx, report_share_fn fn, void *arg)
 	return recording_each_share(ctx, fn, arg);
 }
 
+static int each_verdict(void *ctx, uint64_t mm_id, report_verdict_fn fn, void *arg)
+{
+	return recording_each_verdict(ctx, mm_id, fn, arg);
+}
+
 static int phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t headroom_min, report_phase_fn fn,
 			      void *arg)
 {
@@ -123,9 +128,18 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 		return STATUS_FAILED;
 	run = show_run(r);
 
-	struct report_source src = {r,		 &run,		 each_process, each_phase,
-				    phases_at,	 phases_at_time, each_share,   phases_of_headroom,
-				    cgroup_names};
+	struct report_source src = {
+	    .ctx = r,
+	    .run = &run,
+	    .each_process = each_process,
+	    .each_phase = each_phase,
+	    .phases_at = phases_at,
+	    .phases_of_headroom = phases_of_headroom,
+	    .phases_at_time = phases_at_time,
+	    .each_share = each_share,
+	    .cgroup = cgroup_names,
+	    .each_verdict = each_verdict,
+	};
 
 	err = opt->json ? report_json(&src, f) : report_text(&src, &style, f);
 	recording_close(&r);

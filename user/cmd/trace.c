@@ -14,6 +14,7 @@
 #include "cmd/targets.h"
 #include "lib/say.h"
 #include "lib/text.h"
+#include "source/oncross.h"
 #include "source/privilege.h"
 #include "view/line.h"
 
@@ -130,6 +131,8 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 	    .where_every = opt->where_every,
 	    .no_follow = opt->no_follow,
 	    .cgroups = targets_in_cgroups(opt),
+	    .ceiling = opt->ceiling,
+	    .headroom = opt->headroom,
 	    .event = on_event,
 	    .unheard = on_unheard,
 	    .ctx = t,
@@ -155,7 +158,8 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 			say_remedy("%s", privilege_remedy(&p));
 		err = -EPERM;
 	} else {
-		err = session_open(&t->session, &so);
+		err = opt->on_cross ? oncross_start(&t->oncross, opt->on_cross, opt->inherit) : 0;
+		err = err ? err : session_open(&t->session, &so);
 	}
 	if (err)
 		trace_drop(&t);
@@ -178,9 +182,13 @@ int trace_begin(struct trace *t)
 	    .implied_covered = on_covered,
 	    .process_ended = on_process_ended,
 	    .job = on_job,
+	    .process_revised = trace_on_revised,
+	    .verdict = trace_on_verdict,
 	};
 	struct model_options mo = {
 	    .error_per_thread = session_facts(t->session)->error_per_thread,
+	    .ceiling = t->opt.ceiling,
+	    .headroom = t->opt.headroom,
 	};
 	int err = trace_name(t);
 
@@ -310,6 +318,7 @@ void trace_drop(struct trace **tp)
 	if (!t)
 		return;
 	feed_close(&t->feed, 0);
+	oncross_stop(&t->oncross);
 	if (t->store)
 		store_close(&t->store, &(struct run_end){.finished = false, .status = -1});
 	cgroup_names_free(&t->cgroups);

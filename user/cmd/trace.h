@@ -40,8 +40,11 @@ struct trace_options {
 	const char *output;    /* NULL: a name made of command and time */
 	const char *json_file; /* --json=FILE; NULL: to stdout */
 	bool no_record, quiet, json, no_follow;
-	uint32_t where_every; /* 0: off */
-	uint64_t duration_ns; /* 0: until the end */
+	uint64_t ceiling, headroom;	       /* bytes; 0: off */
+	const char *on_cross;		       /* NULL: nothing is run */
+	const struct command_inherit *inherit; /* of what on_cross runs */
+	uint32_t where_every;		       /* 0: off */
+	uint64_t duration_ns;		       /* 0: until the end */
 	uint32_t ring_edges, ring_samples, mms;
 	const char *user;	   /* run */
 	pid_t pid[TRACE_PIDS_MAX]; /* attach */

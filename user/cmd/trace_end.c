@@ -131,6 +131,9 @@ int trace_end(struct trace *t, int status)
 		say_warning(
 		    "%llu mappings of code were told too fast: marks of some may be missing",
 		    (unsigned long long)session_unseen(t->session));
+	if (t->not_run)
+		say_warning("--on-cross was not run for %u crossings: too many at once",
+			    t->not_run);
 	if (!t->seen)
 		say_warning("no process was traced");
 	if (t->store) {

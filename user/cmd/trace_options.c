@@ -33,6 +33,9 @@ enum {
 	OPT_DELAY,
 	OPT_BATCH,
 	OPT_ASCII,
+	OPT_CEILING,
+	OPT_HEADROOM,
+	OPT_ON_CROSS,
 };
 
 static const struct option LONG[] = {
@@ -58,6 +61,9 @@ static const struct option LONG[] = {
     {"frames", required_argument, NULL, 'n'},
     {"batch", no_argument, NULL, OPT_BATCH},
     {"ascii", no_argument, NULL, OPT_ASCII},
+    {"ceiling", required_argument, NULL, OPT_CEILING},
+    {"headroom", required_argument, NULL, OPT_HEADROOM},
+    {"on-cross", required_argument, NULL, OPT_ON_CROSS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -79,6 +85,16 @@ static int parse_ring(const char *option, const char *s, uint32_t *out)
 	if (text_parse_size(s, &v) || v < 4096 || v > (1u << 30) || (v & (v - 1)))
 		return bad_value(option, s, "a power of two from 4K to 1G, such as 16M");
 	*out = (uint32_t)v;
+	return 0;
+}
+
+static int parse_limit(const char *option, const char *s, uint64_t *out)
+{
+	uint64_t v;
+
+	if (text_parse_size(s, &v) || v < 4096 || v > 1ull << 60)
+		return bad_value(option, s, "a size from 4K on, such as 512M or 1.5G");
+	*out = v;
 	return 0;
 }
 
@@ -243,6 +259,19 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 		return parse_ring("--ring-samples", optarg, &opt->ring_samples);
 	case OPT_PROCESSES:
 		return parse_number("--processes", optarg, 1u << 20, &opt->mms);
+	case OPT_CEILING:
+		if (mode == TRACE_TOP)
+			break;
+		return parse_limit("--ceiling", optarg, &opt->ceiling);
+	case OPT_HEADROOM:
+		if (mode == TRACE_TOP)
+			break;
+		return parse_limit("--headroom", optarg, &opt->headroom);
+	case OPT_ON_CROSS:
+		if (mode == TRACE_TOP)
+			break;
+		opt->on_cross = optarg;
+		return 0;
 	case 'h':
 		opt->help = true;
 		return 0;
@@ -275,6 +304,11 @@ int trace_parse(struct trace_options *opt, enum trace_mode mode, int argc, char 
 	if (opt->no_record && (opt->output || opt->json)) {
 		say_error("--no-record does not go with %s", opt->output ? "-o" : "--json");
 		say_remedy("leave out one of them: the report is made from the recording");
+		return -EINVAL;
+	}
+	if (opt->on_cross && !opt->ceiling && !opt->headroom) {
+		say_error("--on-cross: nothing is there to be crossed");
+		say_remedy("give --ceiling SIZE, --headroom SIZE, or both");
 		return -EINVAL;
 	}
 	return 0;

@@ -27,6 +27,8 @@ struct trace {
 	struct store *store;
 	struct feed *feed;
 	struct cgroup_names *cgroups; /* NULL: they go unnamed */
+	struct oncross *oncross;      /* NULL: nothing is run */
+	unsigned int not_run;	      /* commands of --on-cross */
 	unsigned int line_flags;
 	unsigned int live, seen;
 	uint64_t began_ns, losses_ns;
@@ -43,6 +45,10 @@ static inline struct board *board_of(const struct trace *t)
 }
 
 void trace_board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint64_t missed);
+
+/* Of the model's sink: trace_verdict.c. */
+void trace_on_revised(void *ctx, const struct process *p);
+void trace_on_verdict(void *ctx, const struct process *p, const struct verdict *said);
 
 /* Makes the recording, by the name asked for or one of its own. 0 or -errno, said. */
 int trace_record(struct trace *t);

@@ -76,6 +76,8 @@ int trace_record(struct trace *t)
 	    .where_every = t->opt.where_every,
 	    .exact = f->error_per_thread == 0,
 	    .error_per_thread = f->error_per_thread,
+	    .ceiling = t->opt.ceiling,
+	    .headroom = t->opt.headroom,
 	};
 
 	snprintf(options, sizeof(options),

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "decode/path.h"
+
 /*
  * No RSS or growth can honestly pass 2^60 bytes; refusing more keeps every sum of members inside
  * 64 bits, so that nothing behind the decoder has to check again.
@@ -115,6 +117,15 @@ static int base(struct scale *s, const void *data, size_t size, struct ev_edge *
 	return 0;
 }
 
+static void sender(const struct pp_sender *in, struct ev_sender *out)
+{
+	out->time_ns = in->time_ns;
+	out->sig = in->sig;
+	out->code = in->code;
+	out->pid = in->pid;
+	memcpy(out->comm, in->comm, strnlen(in->comm, sizeof(in->comm)));
+}
+
 static int exit_edge(struct scale *s, const void *data, size_t size, struct ev_edge *out)
 {
 	struct pp_exit in;
@@ -124,6 +135,36 @@ static int exit_edge(struct scale *s, const void *data, size_t size, struct ev_e
 	memcpy(&in, data, sizeof(in));
 	edge(s, data, out);
 	out->exit_code = in.exit_code;
+	out->exit_flags = in.exit_flags;
+	sender(&in.sender, &out->sender);
+	return 0;
+}
+
+static int oom(struct scale *s, const void *data, size_t size, bool traced, struct ev_edge *out)
+{
+	struct ev_oom *o = &out->oom;
+	struct pp_oom in;
+
+	if (size != sizeof(in))
+		return -EBADMSG;
+	memcpy(&in, data, sizeof(in));
+	if (in.levels > PP_CGROUP_LEVELS || (in.levels && in.hit_level >= in.levels))
+		return -EBADMSG;
+	if (traced)
+		edge(s, data, out);
+	o->start_boot_ns = in.start_boot_ns;
+	o->hit_limit = limit(s, in.hit_limit);
+	o->hit_usage = limit(s, in.hit_usage);
+	o->hit_level = in.hit_level;
+	o->pid = in.pid;
+	o->trigger_mm_id = in.trigger_mm_id;
+	o->trigger_pid = in.trigger_pid;
+	memcpy(o->comm, in.comm, strnlen(in.comm, sizeof(in.comm)));
+	memcpy(o->trigger_comm, in.trigger_comm, strnlen(in.trigger_comm, sizeof(in.trigger_comm)));
+	sender(&in.sender, &o->sender);
+	if (in.levels)
+		o->cgroup_len = (uint32_t)path_join(o->cgroup, sizeof(o->cgroup), in.names,
+						    in.levels, in.hit_level);
 	return 0;
 }
 
@@ -198,10 +239,15 @@ static int body(struct scale *s, const void *data, size_t size, struct event *ou
 	case PP_THREAD:
 	case PP_THREAD_EXIT:
 	case PP_DETACH:
+	case PP_CROSS:
 		if (size != sizeof(struct pp_edge))
 			return -EBADMSG;
 		edge(s, data, &out->edge);
 		return 0;
+	case PP_OOM:
+		return oom(s, data, size, true, &out->edge);
+	case PP_OOM_OTHER:
+		return oom(s, data, size, false, &out->edge);
 	case PP_SAMPLE:
 		return sample(s, data, size, &out->sample);
 	case PP_FAULT:

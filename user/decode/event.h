@@ -45,6 +45,32 @@ struct ev_window {
 	uint64_t limiter_max; /* EV_NONE: no limit */
 };
 
+/* The signal that ended a process, as far as one was seen that could. */
+struct ev_sender {
+	uint64_t time_ns; /* 0: none was seen */
+	uint32_t sig;
+	int32_t code; /* si_code */
+	uint32_t pid; /* who sent it; 0: the kernel */
+	char comm[17];
+};
+
+#define EV_CGROUP_MAX 256u /* bytes of a cgroup's path kept, its end */
+
+/* What the OOM killer chose, and why as far as it can be told. */
+struct ev_oom {
+	uint64_t start_boot_ns; /* of the victim: with the pid, its identity */
+	uint64_t hit_limit,
+	    hit_usage;		/* of the cgroup with the least room; EV_NONE: none has a limit */
+	uint64_t trigger_mm_id; /* of the process that wanted memory; 0: not traced */
+	uint32_t hit_level;	/* 0: the victim's own cgroup, 1: its parent, … */
+	uint32_t pid;		/* of the victim */
+	uint32_t trigger_pid;
+	uint32_t cgroup_len;
+	char comm[17], trigger_comm[17];
+	struct ev_sender sender;    /* of the victim: it may have been dying already */
+	char cgroup[EV_CGROUP_MAX]; /* path of hit_level's; "…" in front when cut */
+};
+
 struct ev_edge {
 	struct ev_members now;
 	struct ev_window win;
@@ -63,10 +89,17 @@ struct ev_edge {
 	char comm[17];		/* terminated */
 	char args[PP_ARGS_MAX]; /* NUL between arguments, args_len bytes */
 	/* PP_EXIT, PP_EXEC */
-	uint32_t exit_code;
-	/* PP_MARK, PP_BEGIN, PP_END */
-	uint64_t token;
-	struct ev_label label;
+	uint32_t exit_code, exit_flags; /* PP_EXIT_* */
+	struct ev_sender sender;
+	union {
+		/* PP_MARK, PP_BEGIN, PP_END */
+		struct {
+			uint64_t token;
+			struct ev_label label;
+		};
+		/* PP_OOM; alone of PP_OOM_OTHER */
+		struct ev_oom oom;
+	};
 };
 
 struct ev_sample {
@@ -90,7 +123,7 @@ struct event {
 	uint64_t time_ns, mm_id;
 	uint32_t pid, tid;
 	union {
-		struct ev_edge edge; /* every kind but the two below */
+		struct ev_edge edge; /* every kind but the two below; of PP_OOM_OTHER only .oom */
 		struct ev_sample sample;
 		struct ev_fault fault;
 	};
@@ -98,7 +131,7 @@ struct event {
 
 static inline bool event_is_edge(enum pp_kind k)
 {
-	return k >= PP_BASE && k <= PP_DETACH;
+	return (k >= PP_BASE && k <= PP_DETACH) || k == PP_OOM || k == PP_CROSS;
 }
 
 #endif

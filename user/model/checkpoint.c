@@ -9,6 +9,8 @@
  */
 #include "model/mm.h"
 
+#include <string.h>
+
 void gap_begin(struct model *m, struct mm *p)
 {
 	point_drop(m, &p->gap);
@@ -36,7 +38,7 @@ static bool empty(const struct mm *p, uint64_t until_win, uint64_t until_ns,
 	return g->time_ns == until_ns && g->win != p->start.win && max->peak.bytes <= g->bytes;
 }
 
-static enum phase_kind kind_of(const struct mm *p, bool last)
+enum phase_kind gap_kind(const struct mm *p, bool last)
 {
 	if (!p->marked)
 		return PH_STARTUP;
@@ -55,7 +57,7 @@ void gap_end(struct model *m, struct mm *p, bool last, enum phase_ended how)
 {
 	struct phase ph = {
 	    .tid = p->pub.pid,
-	    .kind = kind_of(p, last),
+	    .kind = gap_kind(p, last),
 	    .ended_by = how,
 	    .exact = true,
 	};
@@ -81,7 +83,7 @@ static void gap_end_at(struct model *m, struct mm *p, const struct thread *t)
 {
 	struct phase ph = {
 	    .tid = p->pub.pid,
-	    .kind = kind_of(p, false),
+	    .kind = gap_kind(p, false),
 	    .ended_by = PH_BY_MARK,
 	    .exact = true,
 	};
@@ -124,7 +126,11 @@ void checkpoint(struct model *m, struct mm *p, struct thread *t, const struct ev
 	ph.overlaps = overlap_checkpoint(p, t);
 	if (p->gap_open && t->from.win > p->gap.win)
 		gap_end_at(m, p, t);
-	p->marked = true;
+	p->marked = p->checkpoints = true;
+	p->last_mark.len = e->label.len;
+	p->last_mark.flags = e->label.flags;
+	p->last_mark.hash = e->label.hash;
+	memcpy(p->last_mark.bytes, e->label.bytes, e->label.len);
 	cover(m, p, t->from.win);
 	emit_phase(m, p, &t->from, &t->last, &ph);
 	thread_restart(m, p, t);

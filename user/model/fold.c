@@ -269,6 +269,7 @@ void fold_sample(struct mm *p, const struct event *ev)
 	}
 	t->charge = max_known(t->charge, s->charge);
 	t->now = ev_rss(&s->now);
+	verdict_note(p, ev->time_ns, t->now);
 	if (ev->time_ns > t->time_ns)
 		t->time_ns = ev->time_ns;
 }

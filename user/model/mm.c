@@ -88,6 +88,7 @@ int mm_end(struct model *m, struct mm **pp, enum process_exit how, uint32_t stat
 	p->pub.exit = how;
 	p->pub.status = status;
 	p->pub.end_ns = how == PX_RUNNING ? 0 : p->last_ns;
+	verdict_ended(m, p);
 	if (m->sink.process_ended)
 		m->sink.process_ended(m->sink.ctx, &p->pub);
 	m->ended[m->nended++ % (sizeof(m->ended) / sizeof(*m->ended))] = p->id;
@@ -96,11 +97,12 @@ int mm_end(struct model *m, struct mm **pp, enum process_exit how, uint32_t stat
 }
 
 /* The status word of wait(2): low seven bits are the signal, the core flag above them. */
-static int end_by_exit(struct model *m, struct mm **p, uint32_t code)
+static int end_by_exit(struct model *m, struct mm **p, const struct event *ev)
 {
-	uint32_t sig = code & 0x7f;
+	enum process_exit how = verdict_killed(m, *p, ev);
+	uint32_t code = ev->edge.exit_code;
 
-	return sig ? mm_end(m, p, PX_SIGNAL, sig) : mm_end(m, p, PX_EXIT, code >> 8 & 0xff);
+	return mm_end(m, p, how, how == PX_EXIT ? code >> 8 & 0xff : code & 0x7f);
 }
 
 static int dispatch(struct model *m, struct mm **pp, const struct event *ev)
@@ -110,8 +112,13 @@ static int dispatch(struct model *m, struct mm **pp, const struct event *ev)
 	struct mm *p = *pp;
 	struct thread *t;
 
+	/* Nothing that a thread did. */
 	if (ev->kind == PP_BASE)
 		return 0;
+	if (ev->kind == PP_OOM) {
+		verdict_oom(m, p, ev);
+		return 0;
+	}
 	t = ev->kind == PP_THREAD ? thread_begin(m, p, ev->tid, &now)
 				  : thread_get(m, p, ev->tid, &now);
 	if (!t)
@@ -131,13 +138,16 @@ static int dispatch(struct model *m, struct mm **pp, const struct event *ev)
 	case PP_EXEC:
 		return mm_end(m, pp, PX_EXEC, 0);
 	case PP_EXIT:
-		return end_by_exit(m, pp, e->exit_code);
+		return end_by_exit(m, pp, ev);
 	case PP_DETACH:
 		/* It goes on without us, and we know all of it so far: this edge ends its last
 		 * window. */
 		return mm_end(m, pp, PX_RUNNING, 0);
 	case PP_BASE:
 	case PP_THREAD:
+	case PP_OOM:
+	case PP_OOM_OTHER:
+	case PP_CROSS:
 	case PP_SAMPLE:
 	case PP_FAULT:
 	case PP_KIND_MAX:
@@ -165,13 +175,25 @@ static int begin_orphan(struct model *m, struct mm *p, const struct event *ev, u
 	return fold_orphan(m, p, ev, *win);
 }
 
+/* What happened in the window that this edge ends, in the phases that are open. */
+static void look_at(struct model *m, struct mm *p, const struct event *ev)
+{
+	verdict_note(p, p->last_ns, p->now_bytes);
+	if (m->opt.ceiling || m->opt.headroom)
+		verdict_cross(m, p, ev);
+}
+
 int mm_edge(struct model *m, struct mm **pp, const struct event *ev, uint64_t win)
 {
 	struct mm *p = *pp;
 	int err;
 
-	if (!p->begun && ev->kind == PP_BASE)
-		return fold_base(m, p, ev, win);
+	if (!p->begun && ev->kind == PP_BASE) {
+		err = fold_base(m, p, ev, win);
+		if (!err)
+			look_at(m, p, ev);
+		return err;
+	}
 	if (!p->begun) {
 		err = begin_orphan(m, p, ev, &win);
 		if (err)
@@ -182,8 +204,10 @@ int mm_edge(struct model *m, struct mm **pp, const struct event *ev, uint64_t wi
 	if (win != p->next)
 		mm_doubt(p);
 	err = fold_window(m, p, ev, win);
-	if (!err)
+	if (!err) {
+		look_at(m, p, ev);
 		err = dispatch(m, pp, ev);
+	}
 	p = *pp;
 	if (!err && p) {
 		where_window(p);

@@ -113,6 +113,23 @@ struct tail {
 	uint64_t rose; /* sum of the rises seen since the window began */
 };
 
+/* RSS at the last moment of each HISTORY_NS that has one: what it was a few seconds ago. */
+#define HISTORY_MAX 24u
+#define HISTORY_NS 125000000ull
+
+struct history {
+	uint64_t ns[HISTORY_MAX], bytes[HISTORY_MAX];
+	uint32_t n; /* ever noted; the last HISTORY_MAX are there */
+};
+
+/* The last that were killed: the OOM killer's word may come after the end. */
+#define KILLED_MAX 16u
+
+struct killed {
+	struct process pub;
+	struct verdict verdict;
+};
+
 struct mm {
 	uint64_t id;
 	struct process pub;
@@ -152,6 +169,13 @@ struct mm {
 	uint64_t implied_first, implied_last; /* their earliest start; bound of the latest */
 	struct tally sum; /* of all threads: faults; grew and shrank as the edges say */
 
+	struct history history;
+	struct ev_label last_mark; /* of a checkpoint; flags and len 0: none yet */
+	bool checkpoints;	   /* there was one */
+	bool chosen;		   /* by the OOM killer */
+	uint64_t oom_verdict;	   /* id of what was said of that; 0: nothing yet */
+	bool ceiling_crossed, headroom_crossed;
+
 	struct where *where; /* NULL: no fault yet */
 	UT_hash_handle hh;
 };
@@ -169,6 +193,9 @@ struct model {
 	uint64_t ended[64]; /* ids of the last mms that ended: their late edges make no process */
 	unsigned int nended;
 	struct phase_where *where; /* scratch for one phase */
+	uint64_t verdicts;
+	struct killed killed[KILLED_MAX];
+	unsigned int nkilled;
 	bool finished;
 };
 
@@ -221,7 +248,16 @@ void span_free_all(struct model *m, struct mm *p);
 void checkpoint(struct model *m, struct mm *p, struct thread *t, const struct ev_edge *e);
 void gap_begin(struct model *m, struct mm *p);
 void gap_end(struct model *m, struct mm *p, bool last, enum phase_ended how);
+enum phase_kind gap_kind(const struct mm *p, bool last);
 struct gap_cut gap_so_far(const struct mm *p);
+
+/* verdict.c: how processes were killed, and the user's limits. */
+void verdict_note(struct mm *p, uint64_t ns, uint64_t bytes);
+void verdict_cross(struct model *m, struct mm *p, const struct event *ev);
+void verdict_oom(struct model *m, struct mm *p, const struct event *ev);
+void verdict_oom_other(struct model *m, const struct event *ev);
+enum process_exit verdict_killed(struct model *m, struct mm *p, const struct event *ev);
+void verdict_ended(struct model *m, const struct mm *p);
 
 /* overlap.c: who shares time with whom; its definition is there. */
 void overlap_begun(struct mm *p, struct span *s);

@@ -80,12 +80,14 @@ static int feed_other(struct model *m, const struct event *ev)
 
 int model_feed(struct model *m, const struct event *ev)
 {
-	int err;
+	int err = 0;
 
 	if (m->finished)
 		return -EINVAL;
 	if (event_is_edge(ev->kind))
 		err = feed_edge(m, ev);
+	else if (ev->kind == PP_OOM_OTHER)
+		verdict_oom_other(m, ev);
 	else if (ev->kind == PP_SAMPLE || ev->kind == PP_FAULT)
 		err = feed_other(m, ev);
 	else
@@ -115,7 +117,10 @@ static int finish_one(struct model *m, struct mm *p, uint64_t end_ns)
 	if (end_ns > p->last_ns)
 		p->last_ns = end_ns;
 	err = fold_tail(p);
-	return err ? err : mm_end(m, &p, PX_RUNNING, 0);
+	if (err)
+		return err;
+	/* Its exit was lost: the kernel kills what it has chosen. */
+	return p->oom_verdict ? mm_end(m, &p, PX_OOM, 9) : mm_end(m, &p, PX_RUNNING, 0);
 }
 
 int model_finish(struct model *m, uint64_t end_ns)

@@ -12,6 +12,7 @@
 #define PEAKPHASE_MODEL_MODEL_H
 
 #include "model/phase.h"
+#include "model/verdict.h"
 
 struct model;
 
@@ -28,11 +29,17 @@ struct model_sink {
 	void (*process_ended)(void *ctx, const struct process *p);
 	/* Once, after all the rest, by model_finish(). */
 	void (*job)(void *ctx, const struct job *j);
+	/* It ended otherwise than was said: the OOM killer's word came after the end. */
+	void (*process_revised)(void *ctx, const struct process *p);
+	/* At once: before the process_ended of what was killed. */
+	void (*verdict)(void *ctx, const struct process *p, const struct verdict *v);
 };
 
 struct model_options {
 	/* Bound of the kernel's counters, bytes per thread: 0 since 6.2, 64 pages before. */
 	uint64_t error_per_thread;
+	/* Bytes: RSS, and room below the limit, whose first crossing is a verdict; 0: none is. */
+	uint64_t ceiling, headroom;
 };
 
 /* What the model could not place. */

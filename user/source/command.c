@@ -59,7 +59,7 @@ void command_inherit_save(struct command_inherit *in)
 }
 
 /* Handlers fall to the default by themselves at exec; what is ignored does not. */
-static void inherit_restore(const struct command_inherit *in)
+void command_inherit_restore(const struct command_inherit *in)
 {
 	for (int s = 1; s <= 64; s++) {
 		bool ignored = in->ignored >> (s - 1) & 1;
@@ -181,7 +181,7 @@ child_main(int gate, int failure, const struct command_options *opts,
 		f.step = account_become(a);
 	if (!a || !f.step) {
 		f.step = COMMAND_STEP_EXEC;
-		inherit_restore(in);
+		command_inherit_restore(in);
 		execvp(opts->argv[0], opts->argv);
 	}
 	f.error = errno;

@@ -46,6 +46,8 @@ struct command_options {
 #define COMMAND_NOT_RUNNABLE 126
 
 void command_inherit_save(struct command_inherit *in);
+/* In a forked child, before it executes what the user asked for. */
+void command_inherit_restore(const struct command_inherit *in);
 
 /* Forks. -EINVAL: no such user; -EPERM: not allowed to become it. */
 int command_spawn(struct command **c, const struct command_options *opts);

@@ -22,6 +22,8 @@ struct session_options {
 	uint32_t where_every; /* attach the fault tracepoints, one fault in so many; 0: off */
 	bool no_follow;	      /* do not follow fork */
 	bool cgroups;	      /* session_watch_cgroup() will be asked for */
+	uint64_t ceiling;     /* bytes of RSS whose first crossing is an event; 0: off */
+	uint64_t headroom;    /* the same for what is left below the smallest limit */
 	/* Returns 0; anything else ends the poll and is returned by it. */
 	int (*event)(void *ctx, const struct event *ev);
 	/* Marks that may be missing; called by a poll. */

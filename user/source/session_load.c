@@ -60,6 +60,7 @@ static int set_sizes(struct peakphase *skel, const struct session_options *opt,
 	err = err ? err : bpf_map__set_max_entries(skel->maps.states, mms);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.free_slots, mms);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.procs, 2 * mms);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.senders, 2 * mms);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.shadows, (uint32_t)rows);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.ring_edges, edges);
 	err = err ? err
@@ -76,6 +77,12 @@ static int set_sizes(struct peakphase *skel, const struct session_options *opt,
 	return err;
 }
 
+/* The first number of pages that reaches so many bytes. */
+static uint64_t pages_above(uint64_t bytes, uint32_t page)
+{
+	return bytes / page + (bytes % page != 0);
+}
+
 static void set_constants(struct peakphase *skel, const struct session_options *opt,
 			  const struct session_facts *facts, bool nested)
 {
@@ -88,6 +95,8 @@ static void set_constants(struct peakphase *skel, const struct session_options *
 	skel->rodata->cfg_pages_per_mib =
 	    (1u << 20) / facts->page_size ? (1u << 20) / facts->page_size : 1;
 	skel->rodata->cfg_follow = !opt->no_follow;
+	skel->rodata->cfg_ceiling = pages_above(opt->ceiling, facts->page_size);
+	skel->rodata->cfg_headroom = opt->headroom / facts->page_size;
 	skel->rodata->cfg_where_every = opt->where_every ? opt->where_every : 1;
 	skel->rodata->cfg_nested = nested;
 	bpf_program__set_autoload(skel->progs.find_process, nested);
@@ -213,6 +222,8 @@ int session_attach(struct peakphase *skel, const struct session_options *opt,
 
 	err = err ? err : attach_one(skel->progs.on_exec, &skel->links.on_exec);
 	err = err ? err : attach_one(skel->progs.on_fork, &skel->links.on_fork);
+	err = err ? err : attach_one(skel->progs.on_signal, &skel->links.on_signal);
+	err = err ? err : attach_one(skel->progs.on_mark_victim, &skel->links.on_mark_victim);
 	err = err ? err : attach_one(skel->progs.on_rss_stat, &skel->links.on_rss_stat);
 	if (facts->joins)
 		err = err ? err

@@ -49,7 +49,14 @@ static int check_head(const char *path, const unsigned char *h)
 		say_remedy("read it with a peakphase that is at least as new");
 		return -ENOTSUP;
 	}
-	if (!version || version > STORE_SCHEMA)
+	if (version && version < STORE_SCHEMA) {
+		say_error(
+		    "%s: written by a peakphase before its first release (schema %u; this one reads %d)",
+		    path, version, STORE_SCHEMA);
+		say_remedy("record it again");
+		return -ENOTSUP;
+	}
+	if (version != STORE_SCHEMA)
 		return bad(path, -EBADMSG, "damaged: no version of the schema", NULL);
 	return 0;
 }

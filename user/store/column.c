@@ -155,6 +155,8 @@ static int bind_column(struct inserter *in, int i, int param, const void *row)
 		return v == EV_NONE ? bind_null(in, i, param) : bind_int(in, i, param, (int64_t)v);
 	case COL_U32:
 		return bind_int(in, i, param, field_u32(row, c->offset));
+	case COL_I32:
+		return bind_int(in, i, param, (int32_t)field_u32(row, c->offset));
 	case COL_U16:
 		return bind_int(in, i, param, field_u16(row, c->offset));
 	case COL_BOOL:
@@ -214,6 +216,14 @@ static int read_bytes(const struct column *c, sqlite3_value *v, void *row)
 
 static int read_small(const struct column *c, int64_t v, char *p)
 {
+	if (c->type == COL_I32) {
+		int32_t n = (int32_t)v;
+
+		if (n != v)
+			return -EBADMSG;
+		memcpy(p, &n, sizeof(n));
+		return 0;
+	}
 	if (v < c->min || v > c->max)
 		return -EBADMSG;
 	if (c->type == COL_U32) {

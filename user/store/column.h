@@ -14,12 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TABLE_COLUMNS_MAX 48
+#define TABLE_COLUMNS_MAX 64 /* bits of inserter.bound */
 
 enum column_type {
 	COL_U64,
 	COL_U64_NONE, /* EV_NONE is NULL */
 	COL_U32,
+	COL_I32,
 	COL_U16,
 	COL_BOOL,
 	COL_BYTES16, /* bytes whose length is a u16 of the struct */
@@ -33,7 +34,7 @@ struct column {
 	uint16_t group;	     /* bit of the groups that a row must have; 0: every row has it */
 	uint16_t offset;     /* of the field in the struct */
 	uint16_t len_offset; /* of the length, COL_BYTES* */
-	uint32_t min, max;   /* of numbers of 32 bits and less; max: bytes of strings */
+	uint32_t min, max;   /* of unsigned numbers of 32 bits and less; max: bytes of strings */
 };
 
 /* keys: one or two leading integer columns that are not fields of the struct. */

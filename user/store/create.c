@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/invoker.h"
 #include "lib/say.h"
 #include "store/schema.h"
 
@@ -100,27 +101,12 @@ static int take_empty(const char *path, int *out)
 	return ret;
 }
 
-static bool env_id(const char *name, unsigned *id)
-{
-	const char *s = getenv(name);
-	char *end;
-	unsigned long v;
-
-	if (!s || *s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	v = strtoul(s, &end, 10);
-	if (errno || *end || v >= (unsigned)-1)
-		return false;
-	*id = (unsigned)v;
-	return true;
-}
-
 void create_give_to_invoker(int fd, const char *path)
 {
-	unsigned uid, gid;
+	uid_t uid;
+	gid_t gid;
 
-	if (geteuid() || !env_id("SUDO_UID", &uid) || !env_id("SUDO_GID", &gid))
+	if (!invoker_ids(&uid, &gid))
 		return;
 	if (fchown(fd, uid, gid))
 		say_warning("%s stays root's: %s", path, strerror(errno));

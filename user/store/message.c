@@ -44,8 +44,16 @@ static int event_parts(const struct event *ev, struct parts *p)
 	case PP_EXEC:
 	case PP_EXIT:
 		p->start2 = offsetof(struct event, edge.exit_code);
-		p->end2 = p->start2 + sizeof(ev->edge.exit_code);
+		p->end2 = offsetof(struct event, edge.sender) + sizeof(ev->edge.sender);
 		return 0;
+	case PP_OOM:
+	case PP_OOM_OTHER:
+		if (ev->edge.oom.cgroup_len > EV_CGROUP_MAX)
+			return -EINVAL;
+		p->start2 = offsetof(struct event, edge.oom);
+		p->end2 = p->start2 + sizeof(ev->edge.oom);
+		return 0;
+	case PP_CROSS:
 	case PP_THREAD:
 	case PP_THREAD_EXIT:
 	case PP_DETACH:
@@ -66,7 +74,8 @@ static int event_parts(const struct event *ev, struct parts *p)
 
 int message_put_event(struct queue *q, uint64_t id, const struct event *ev)
 {
-	enum queue_lane lane = event_is_edge(ev->kind) ? LANE_EDGES : LANE_REST;
+	bool rest = ev->kind == PP_SAMPLE || ev->kind == PP_FAULT;
+	enum queue_lane lane = rest ? LANE_REST : LANE_EDGES;
 	struct event_message *m;
 	struct parts p;
 	int err = event_parts(ev, &p);

@@ -6,7 +6,7 @@
 #ifndef PEAKPHASE_STORE_MESSAGE_H
 #define PEAKPHASE_STORE_MESSAGE_H
 
-#include "model/phase.h"
+#include "model/verdict.h"
 #include "store/queue.h"
 
 enum message_type {
@@ -17,7 +17,8 @@ enum message_type {
 	MSG_LOSSES,
 	MSG_JOB,
 	MSG_SHARE,
-	MSG_CGROUP
+	MSG_CGROUP,
+	MSG_VERDICT
 };
 
 #define MESSAGE_WHERE_MAX 256u /* rows of phase_where kept of one phase: the largest */

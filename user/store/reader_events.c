@@ -5,6 +5,14 @@
 
 #include "store/reader.h"
 
+enum { MORE_BASE, MORE_DEATH, MORE_OOM, NMORE };
+
+struct more {
+	const struct table *table;
+	bool always; /* each such edge has a row there */
+	sqlite3_stmt *st;
+};
+
 struct cursor {
 	const struct table *table;
 	sqlite3_stmt *st;
@@ -29,6 +37,9 @@ static int advance(struct recording *r, struct cursor *c)
 	memset(&c->ev, 0, sizeof(c->ev));
 	if (table_read_row(c->table, c->st, &c->ev, &bad))
 		return reader_bad(r, c->table->name, bad);
+	/* Rows of two other tables have numbers between those of edges. */
+	if (c->table == &schema_edges && (c->ev.kind == PP_SAMPLE || c->ev.kind == PP_FAULT))
+		return reader_bad(r, c->table->name, "kind");
 	return 0;
 }
 
@@ -40,8 +51,10 @@ static int open_cursor(struct recording *r, struct cursor *c, const struct table
 	return c->st ? 0 : -EBADMSG;
 }
 
-static int add_base(struct recording *r, sqlite3_stmt *st, struct cursor *c)
+/* What only some kinds of edges have, from the table that has it. */
+static int add_more(struct recording *r, const struct more *more, struct cursor *c)
 {
+	sqlite3_stmt *st = more->st;
 	const char *bad;
 	int n;
 
@@ -51,27 +64,38 @@ static int add_base(struct recording *r, sqlite3_stmt *st, struct cursor *c)
 	if (n < 0)
 		return n;
 	if (!n)
-		return reader_bad(r, "bases", "edge_id");
-	if (table_read_row(&schema_bases, st, &c->ev, &bad))
-		return reader_bad(r, "bases", bad);
+		return more->always ? reader_bad(r, more->table->name, "edge_id") : 0;
+	if (table_read_row(more->table, st, &c->ev, &bad))
+		return reader_bad(r, more->table->name, bad);
 	return 0;
 }
 
-static int merge(struct recording *r, struct cursor c[3], sqlite3_stmt *base,
+static const struct more *more_of(const struct more more[NMORE], enum pp_kind kind)
+{
+	if (kind == PP_BASE)
+		return &more[MORE_BASE];
+	if (kind == PP_EXIT)
+		return &more[MORE_DEATH];
+	return kind == PP_OOM || kind == PP_OOM_OTHER ? &more[MORE_OOM] : NULL;
+}
+
+static int merge(struct recording *r, struct cursor c[3], const struct more more[NMORE],
 		 int (*fn)(void *, const struct event *), void *ctx)
 {
 	int err = 0;
 
 	while (!err) {
 		struct cursor *first = NULL;
+		const struct more *with;
 
 		for (int i = 0; i < 3; i++)
 			if (c[i].more && (!first || c[i].id < first->id))
 				first = &c[i];
 		if (!first)
 			return 0;
-		if (first->ev.kind == PP_BASE)
-			err = add_base(r, base, first);
+		with = more_of(more, first->ev.kind);
+		if (with)
+			err = add_more(r, with, first);
 		if (!err)
 			err = fn(ctx, &first->ev);
 		if (!err)
@@ -84,19 +108,28 @@ int recording_each_event(struct recording *r, int (*fn)(void *, const struct eve
 {
 	const struct table *const tables[3] = {&schema_edges, &schema_samples, &schema_faults};
 	struct cursor c[3] = {0};
-	sqlite3_stmt *base = reader_prepare(r, &schema_bases, "WHERE edge_id = ?");
-	int err = base ? 0 : -EBADMSG;
+	struct more more[NMORE] = {
+	    [MORE_BASE] = {&schema_bases, true, NULL},
+	    [MORE_DEATH] = {&schema_deaths, false, NULL},
+	    [MORE_OOM] = {&schema_ooms, true, NULL},
+	};
+	int err = 0;
 
+	for (int i = 0; i < NMORE && !err; i++) {
+		more[i].st = reader_prepare(r, more[i].table, "WHERE edge_id = ?");
+		err = more[i].st ? 0 : -EBADMSG;
+	}
 	for (int i = 0; i < 3 && !err; i++) {
 		err = open_cursor(r, &c[i], tables[i], "ORDER BY id");
 		if (!err)
 			err = advance(r, &c[i]);
 	}
 	if (!err)
-		err = merge(r, c, base, fn, ctx);
+		err = merge(r, c, more, fn, ctx);
 	for (int i = 0; i < 3; i++)
 		sqlite3_finalize(c[i].st);
-	sqlite3_finalize(base);
+	for (int i = 0; i < NMORE; i++)
+		sqlite3_finalize(more[i].st);
 	return err;
 }
 

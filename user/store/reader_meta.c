@@ -74,6 +74,8 @@ static int read_numbers(struct recording *r, sqlite3_stmt *st)
 	    {"mono_ns", &r->info.mono_ns, INT64_MIN, INT64_MAX},
 	    {"boot_id_hash", &r->info.boot_id_hash, INT64_MIN, INT64_MAX},
 	    {"error_per_thread", &r->info.error_per_thread, INT64_MIN, INT64_MAX},
+	    {"ceiling", &r->info.ceiling, INT64_MIN, INT64_MAX},
+	    {"headroom", &r->info.headroom, INT64_MIN, INT64_MAX},
 	    {"end_ns", &r->end.end_ns, INT64_MIN, INT64_MAX},
 	    {"dropped", &r->end.dropped, INT64_MIN, INT64_MAX},
 	    {"model_edges", &c->edges, INT64_MIN, INT64_MAX},

@@ -33,6 +33,36 @@ int recording_each_process(struct recording *r, int (*fn)(void *, const struct p
 	return err ? err : n;
 }
 
+int recording_each_verdict(struct recording *r, uint64_t mm_id,
+			   int (*fn)(void *, const struct verdict *), void *ctx)
+{
+	sqlite3_stmt *st =
+	    reader_prepare(r, &schema_verdicts,
+			   mm_id ? "WHERE mm_id = ?1 ORDER BY at_ns, id" : "ORDER BY at_ns, id");
+	int err = 0, n = 0;
+
+	if (!st)
+		return -EBADMSG;
+	if (mm_id)
+		sqlite3_bind_int64(st, 1, (int64_t)mm_id);
+	while (!err && (n = reader_step(r, st)) > 0) {
+		struct verdict v = {0};
+		const char *bad;
+		int64_t key;
+
+		if (table_read_key(st, 0, &key))
+			err = reader_bad(r, "verdicts", "id");
+		else if (table_read_row(&schema_verdicts, st, &v, &bad))
+			err = reader_bad(r, "verdicts", bad);
+		if (err)
+			break;
+		v.id = (uint64_t)key;
+		err = fn(ctx, &v);
+	}
+	sqlite3_finalize(st);
+	return err ? err : n;
+}
+
 /* Largest first, as they were given. */
 static int read_where(struct recording *r, struct phase *ph)
 {

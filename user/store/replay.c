@@ -27,7 +27,11 @@ int recording_replay_events(struct recording *r, const struct model_sink *sink,
 			    int (*fn)(void *, const struct event *), void *ctx,
 			    struct model_counts *counts, uint64_t *end_ns)
 {
-	struct model_options opt = {.error_per_thread = r->info.error_per_thread};
+	struct model_options opt = {
+	    .error_per_thread = r->info.error_per_thread,
+	    .ceiling = r->info.ceiling,
+	    .headroom = r->info.headroom,
+	};
 	struct feed f = {.model = model_new(&opt, sink), .fn = fn, .ctx = ctx};
 	int err;
 
@@ -93,6 +97,16 @@ static void on_job(void *ctx, const struct job *j)
 		u->rc = rows_share(&u->rows, &j->shares[i]);
 }
 
+/* What was recorded of it stays: it has what the system said at that time. */
+static void on_verdict(void *ctx, const struct process *p, const struct verdict *v)
+{
+	struct unfinished *u = ctx;
+
+	(void)p;
+	if (!u->rc)
+		u->rc = rows_verdict(&u->rows, v);
+}
+
 static int open_tables(struct recording *r, struct unfinished *u)
 {
 	sqlite3 *db = r->access.db;
@@ -103,6 +117,9 @@ static int open_tables(struct recording *r, struct unfinished *u)
 		rc = schema_create_temp(db);
 	if (!rc)
 		rc = rows_open(&u->rows, db, "temp");
+	if (!rc)
+		rc = sqlite3_exec(db, "INSERT INTO temp.verdicts SELECT * FROM main.verdicts", NULL,
+				  NULL, NULL);
 	return rc ? access_failed(&r->access, r->path) : 0;
 }
 
@@ -116,6 +133,8 @@ int replay_unfinished(struct recording *r)
 	    .implied_covered = on_covered,
 	    .process_ended = on_process,
 	    .job = on_job,
+	    .process_revised = on_process,
+	    .verdict = on_verdict,
 	};
 	int err = open_tables(r, &u);
 

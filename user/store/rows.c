@@ -31,6 +31,10 @@ static int open_raw(struct rows *r, const char *schema)
 	if (!rc)
 		rc = inserter_prepare(&r->bases, r->db, &schema_bases, "INSERT", schema);
 	if (!rc)
+		rc = inserter_prepare(&r->deaths, r->db, &schema_deaths, "INSERT", schema);
+	if (!rc)
+		rc = inserter_prepare(&r->ooms, r->db, &schema_ooms, "INSERT", schema);
+	if (!rc)
 		rc = inserter_prepare(&r->samples, r->db, &schema_samples, "INSERT", schema);
 	if (!rc)
 		rc = inserter_prepare(&r->faults, r->db, &schema_faults, "INSERT", schema);
@@ -55,6 +59,11 @@ int rows_open(struct rows *r, sqlite3 *db, const char *schema)
 	if (!rc)
 		rc = inserter_prepare(&r->where, db, &schema_phase_where, "INSERT OR REPLACE",
 				      schema);
+	/* A replay keeps what is there. */
+	if (!rc)
+		rc = inserter_prepare(
+		    &r->verdicts, db, &schema_verdicts,
+		    strcmp(schema, "temp") ? "INSERT OR REPLACE" : "INSERT OR IGNORE", schema);
 	if (!rc)
 		rc = inserter_prepare(&r->shares, db, &schema_job_shares, "INSERT OR REPLACE",
 				      schema);
@@ -69,6 +78,9 @@ void rows_close(struct rows *r)
 {
 	inserter_finalize(&r->edges);
 	inserter_finalize(&r->bases);
+	inserter_finalize(&r->deaths);
+	inserter_finalize(&r->ooms);
+	inserter_finalize(&r->verdicts);
 	inserter_finalize(&r->samples);
 	inserter_finalize(&r->faults);
 	inserter_finalize(&r->cgroups);
@@ -98,9 +110,22 @@ int rows_event(struct rows *r, uint64_t id, const struct event *ev)
 	if (ev->kind == PP_FAULT)
 		return inserter_row(&r->faults, &key, ev, 0);
 	rc = inserter_row(&r->edges, &key, ev, edge_groups(ev->kind));
-	if (!rc && ev->kind == PP_BASE)
-		rc = inserter_row(&r->bases, &key, ev, 0);
-	return rc;
+	if (rc)
+		return rc;
+	if (ev->kind == PP_BASE)
+		return inserter_row(&r->bases, &key, ev, 0);
+	if (ev->kind == PP_EXIT && (ev->edge.exit_flags || ev->edge.sender.time_ns))
+		return inserter_row(&r->deaths, &key, ev, 0);
+	if (ev->kind == PP_OOM || ev->kind == PP_OOM_OTHER)
+		return inserter_row(&r->ooms, &key, ev, 0);
+	return SQLITE_OK;
+}
+
+int rows_verdict(struct rows *r, const struct verdict *v)
+{
+	int64_t key = (int64_t)v->id;
+
+	return inserter_row(&r->verdicts, &key, v, 0);
 }
 
 int rows_process(struct rows *r, const struct process *p)

@@ -7,13 +7,13 @@
 #define PEAKPHASE_STORE_ROWS_H
 
 #include "model/cgroup.h"
-#include "model/phase.h"
+#include "model/verdict.h"
 #include "store/column.h"
 
 struct rows {
 	sqlite3 *db;
-	struct inserter edges, bases, samples, faults, cgroups; /* not in temp */
-	struct inserter processes, phases, where, shares;
+	struct inserter edges, bases, deaths, ooms, samples, faults, cgroups; /* not in temp */
+	struct inserter processes, phases, where, shares, verdicts;
 	sqlite3_stmt *covered_where, *covered;
 };
 
@@ -23,6 +23,7 @@ void rows_close(struct rows *r);
 
 int rows_event(struct rows *r, uint64_t id, const struct event *ev);
 int rows_process(struct rows *r, const struct process *p);
+int rows_verdict(struct rows *r, const struct verdict *v);
 int rows_phase(struct rows *r, const struct phase *ph);
 int rows_share(struct rows *r, const struct job_share *s);
 int rows_cgroup(struct rows *r, const struct cgroup *c);

@@ -13,6 +13,7 @@
 #define U64(s, n, f) {.name = n, .type = COL_U64, .offset = offsetof(struct s, f)}
 #define OPT(s, n, f) {.name = n, .type = COL_U64_NONE, .offset = offsetof(struct s, f)}
 #define U32(s, n, f) {.name = n, .type = COL_U32, .offset = offsetof(struct s, f), .max = UINT32_MAX}
+#define I32(s, n, f) {.name = n, .type = COL_I32, .offset = offsetof(struct s, f)}
 #define BIT(s, n, f) {.name = n, .type = COL_BOOL, .offset = offsetof(struct s, f), .max = 1}
 #define ENUM(s, n, f, lo, hi) \
 	{.name = n, .type = COL_U32, .offset = offsetof(struct s, f), .min = (lo), .max = (hi)}
@@ -27,6 +28,12 @@
 	{.name = "label_flags", .type = COL_U16, .group = g, .offset = offsetof(struct s, f.flags), \
 	 .max = UINT16_MAX}, \
 	{.name = "label_hash", .type = COL_U64, .group = g, .offset = offsetof(struct s, f.hash)}
+#define TEXT32(s, n, f, len, most) \
+	{.name = n, .type = COL_BYTES32, .offset = offsetof(struct s, f), \
+	 .len_offset = offsetof(struct s, len), .max = (most)}
+#define SENDER(s, f) \
+	U64(s, "signal_ns", f.time_ns), U32(s, "signal", f.sig), I32(s, "signal_code", f.code), \
+	U32(s, "sender_pid", f.pid), STR(s, "sender_comm", f.comm, 16)
 #define ARGS(s, len, f) \
 	{.name = "args", .type = COL_BYTES32, .offset = offsetof(struct s, f), \
 	 .len_offset = offsetof(struct s, len), .max = PP_ARGS_MAX}
@@ -40,7 +47,7 @@
 	U64(s, "peak_win", peak.win)
 
 static const struct column edges[] = {
-	HEAD(PP_BASE, PP_DETACH),
+	HEAD(PP_BASE, PP_CROSS),
 	MEMBERS(event, "", edge.now),
 	U64(event, "win_seq", edge.win.seq),
 	U64(event, "win_max", edge.win.max),
@@ -70,6 +77,25 @@ static const struct column edges[] = {
 	LABEL(event, edge.label, EDGE_GROUP_MARK),
 	{.name = "exit_code", .type = COL_U32, .group = EDGE_GROUP_EXIT, .max = UINT32_MAX,
 	 .offset = offsetof(struct event, edge.exit_code)},
+};
+
+static const struct column deaths[] = {
+	U32(event, "exit_flags", edge.exit_flags),
+	SENDER(event, edge.sender),
+};
+
+static const struct column ooms[] = {
+	U32(event, "victim_pid", edge.oom.pid),
+	STR(event, "victim_comm", edge.oom.comm, 16),
+	U64(event, "start_boot_ns", edge.oom.start_boot_ns),
+	OPT(event, "hit_limit", edge.oom.hit_limit),
+	OPT(event, "hit_usage", edge.oom.hit_usage),
+	U32(event, "hit_level", edge.oom.hit_level),
+	TEXT32(event, "cgroup", edge.oom.cgroup, edge.oom.cgroup_len, EV_CGROUP_MAX),
+	U64(event, "trigger_mm_id", edge.oom.trigger_mm_id),
+	U32(event, "trigger_pid", edge.oom.trigger_pid),
+	STR(event, "trigger_comm", edge.oom.trigger_comm, 16),
+	SENDER(event, edge.oom.sender),
 };
 
 static const struct column bases[] = {
@@ -185,6 +211,37 @@ static const struct column cgroups[] = {
 	STR(cgroup, "namespace", ns, CGROUP_NAME_ROOM - 1),
 };
 
+static const struct column verdicts[] = {
+	ENUM(verdict, "kind", kind, VD_OOM, VD_HEADROOM),
+	U64(verdict, "at_ns", at_ns),
+	U64(verdict, "mm_id", mm_id),
+	U64(verdict, "win", win),
+	U32(verdict, "pid", pid),
+	BIT(verdict, "traced", traced),
+	STR(verdict, "comm", comm, 16),
+	U32(verdict, "ended_by_signal", signal),
+	SENDER(verdict, sender),
+	U32(verdict, "trigger_pid", trigger_pid),
+	STR(verdict, "trigger_comm", trigger_comm, 16),
+	U64(verdict, "threshold_bytes", threshold),
+	MEMBERS(verdict, "", members),
+	OPT(verdict, "charge", charge),
+	OPT(verdict, "limit_bytes", limit),
+	OPT(verdict, "limit_usage", limit_usage),
+	U32(verdict, "limit_level", limit_level),
+	TEXT32(verdict, "cgroup", cgroup, cgroup_len, EV_CGROUP_MAX),
+	U64(verdict, "grew_bytes", grew_bytes),
+	U64(verdict, "grew_ns", grew_ns),
+	U32(verdict, "open_spans", open),
+	ENUM(verdict, "phase_kind", phase_kind, PH_CHECKPOINT, PH_AFTER),
+	LABEL(verdict, phase_label, 0),
+	U64(verdict, "held_read_ns", held.read_ns),
+	OPT(verdict, "held_cache", held.cache),
+	OPT(verdict, "held_mapped", held.mapped),
+	OPT(verdict, "held_shmem", held.shmem),
+	OPT(verdict, "held_kernel", held.kernel),
+};
+
 #define TABLE(var, k) \
 	const struct table schema_##var = { \
 		.name = #var, .key_decl = k " INTEGER PRIMARY KEY", .keys = {k}, .nkeys = 1, \
@@ -193,12 +250,15 @@ static const struct column cgroups[] = {
 
 TABLE(edges, "id");
 TABLE(bases, "edge_id");
+TABLE(deaths, "edge_id");
+TABLE(ooms, "edge_id");
 TABLE(samples, "id");
 TABLE(faults, "id");
 TABLE(processes, "mm_id");
 TABLE(phases, "id");
 TABLE(job_shares, "mm_id");
 TABLE(cgroups, "id");
+TABLE(verdicts, "id");
 const struct table schema_phase_where = {
 	.name = "phase_where", .key_decl = "phase_id INTEGER, rank INTEGER",
 	.keys = {"phase_id", "rank"}, .nkeys = 2,
@@ -213,6 +273,7 @@ const char schema_losses_sql[] =
 const char schema_phases_index_sql[] =
     "phases_by_start ON phases (mm_id, start_win, end_win DESC, kind DESC)";
 const char schema_samples_index_sql[] = "samples_by_mm ON samples (mm_id)";
+const char schema_verdicts_index_sql[] = "verdicts_by_mm ON verdicts (mm_id)";
 
 const struct job_number schema_job_numbers[JOB_NUMBERS] = {
     {"job_most_live", offsetof(struct job, most_live)},
@@ -232,8 +293,9 @@ _Static_assert(sizeof(schema_loss_names) / sizeof(schema_loss_names[0]) == PP_LO
 	       "a name for each class of loss");
 
 static const struct table *const tables[] = {
-    &schema_edges,  &schema_bases,	 &schema_samples,    &schema_faults,  &schema_processes,
-    &schema_phases, &schema_phase_where, &schema_job_shares, &schema_cgroups,
+    &schema_edges,	 &schema_bases,	     &schema_deaths,	&schema_ooms,
+    &schema_samples,	 &schema_faults,     &schema_processes, &schema_phases,
+    &schema_phase_where, &schema_job_shares, &schema_cgroups,	&schema_verdicts,
 };
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -272,6 +334,8 @@ int schema_create(sqlite3 *db)
 		rc = create_index(db, "main", schema_phases_index_sql);
 	if (!rc)
 		rc = create_index(db, "main", schema_samples_index_sql);
+	if (!rc)
+		rc = create_index(db, "main", schema_verdicts_index_sql);
 	for (int i = 0; views_sql[i] && !rc; i++)
 		rc = sqlite3_exec(db, views_sql[i], NULL, NULL, NULL);
 	return rc;
@@ -287,6 +351,8 @@ int schema_create_temp(sqlite3 *db)
 		rc = create_table(db, &schema_phase_where, true);
 	if (!rc)
 		rc = create_table(db, &schema_job_shares, true);
+	if (!rc)
+		rc = create_table(db, &schema_verdicts, true);
 	if (!rc)
 		rc = create_index(db, "temp", schema_phases_index_sql);
 	return rc;

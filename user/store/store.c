@@ -66,6 +66,8 @@ static int write_info(sqlite3 *db, const struct run_info *i)
 	    {"where_every", i->where_every},
 	    {"exact", i->exact},
 	    {"error_per_thread", i->error_per_thread},
+	    {"ceiling", i->ceiling},
+	    {"headroom", i->headroom},
 	    {"finished", 0},
 	};
 	int rc = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
@@ -168,6 +170,15 @@ int store_cgroup(struct store *s, const struct cgroup *c)
 	if (failed(s))
 		return 0;
 	return put(s, message_put(s->queue, MSG_CGROUP, c, sizeof(*c)));
+}
+
+int store_verdict(struct store *s, const struct verdict *v)
+{
+	if (failed(s))
+		return 0;
+	if (v->cgroup_len > EV_CGROUP_MAX || v->phase_label.len > PP_LABEL_MAX)
+		return put(s, -EINVAL);
+	return put(s, message_put(s->queue, MSG_VERDICT, v, sizeof(*v)));
 }
 
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win)

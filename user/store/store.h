@@ -35,6 +35,7 @@ struct run_info {
 	uint32_t where_every; /* one fault in so many is sampled; 0: not sampled */
 	bool exact;	      /* false: this kernel's counters have an error bound */
 	uint64_t error_per_thread;
+	uint64_t ceiling, headroom; /* bytes; limits of the user; 0: none */
 };
 
 struct run_end {
@@ -59,6 +60,7 @@ int store_event(struct store *s, const struct event *ev);    /* raw edge, sample
 int store_process(struct store *s, const struct process *p); /* begun, or ended: upsert */
 int store_phase(struct store *s, const struct phase *ph);
 int store_cgroup(struct store *s, const struct cgroup *c); /* names of process.cgroup_id: upsert */
+int store_verdict(struct store *s, const struct verdict *v); /* upsert by id */
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 int store_job(struct store *s, const struct job *j);
 int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t missed);
@@ -100,6 +102,9 @@ int recording_each_process(struct recording *r, int (*fn)(void *, const struct p
 			   void *ctx);
 int recording_each_phase(struct recording *r, uint64_t mm_id,
 			 int (*fn)(void *, const struct phase *), void *ctx);
+/* Verdicts of a process (0: of all), by time. */
+int recording_each_verdict(struct recording *r, uint64_t mm_id,
+			   int (*fn)(void *, const struct verdict *), void *ctx);
 /* Phases of mm_id open at window win, outermost first: the owner of a peak is the last one. */
 int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 			int (*fn)(void *, const struct phase *), void *ctx);

@@ -188,7 +188,7 @@ const struct column phase_columns[] = {
     {NULL, "where", UNIT_NONE, 0, COLUMN_OPTIONAL, phase_where},
     {NULL, "charge_peak_bytes", UNIT_BYTES, 0, 0, phase_charge},
     {NULL, "limit_bytes", UNIT_BYTES, 0, 0, phase_limit},
-    {NULL, "headroom_min_bytes", UNIT_BYTES, 0, 0, phase_headroom},
+    {"headroom", "headroom_min_bytes", UNIT_BYTES, 11, COLUMN_LIMIT, phase_headroom},
     {NULL, "depth", UNIT_NONE, 0, 0, phase_depth},
     {NULL, "overlaps", UNIT_NONE, 0, 0, phase_overlaps},
     {NULL, "owns_peak", UNIT_NONE, 0, 0, phase_owns_peak},

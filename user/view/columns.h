@@ -53,6 +53,7 @@ enum column_flags {
 	COLUMN_MARKED = 4,   /* text marks it where the row is not exact */
 	COLUMN_LIVE = 16,    /* of text only the live view has it */
 	COLUMN_TOTAL = 32,   /* a sum of the whole phase: not known of a moment in the past */
+	COLUMN_LIMIT = 64,   /* text shows it only where a limit was met */
 };
 
 struct column {

@@ -112,20 +112,27 @@ size_t view_command(char out[static VIEW_COMMAND_MAX], const struct process *p, 
 	return n;
 }
 
+char *view_signal(char out[static 40], uint32_t sig)
+{
+	const char *name = sigabbrev_np((int)sig);
+
+	if (name)
+		snprintf(out, 40, "signal %" PRIu32 " (SIG%s)", sig, name);
+	else
+		snprintf(out, 40, "signal %" PRIu32, sig);
+	return out;
+}
+
 char *view_exit(char out[static 64], const struct process *p)
 {
-	const char *name;
+	char sig[40];
 
 	switch (p->exit) {
 	case PX_EXIT:
 		snprintf(out, 64, "exit status %" PRIu32, p->status);
 		break;
 	case PX_SIGNAL:
-		name = sigabbrev_np((int)p->status);
-		if (name)
-			snprintf(out, 64, "killed by signal %" PRIu32 " (SIG%s)", p->status, name);
-		else
-			snprintf(out, 64, "killed by signal %" PRIu32, p->status);
+		snprintf(out, 64, "killed by %s", view_signal(sig, p->status));
 		break;
 	case PX_OOM:
 		strcpy(out, "killed by the kernel's OOM killer");

@@ -29,6 +29,9 @@ size_t view_whole_chars(const char *bytes, size_t len);
 /* Arguments with spaces between, or [comm] where there are none; "…" when cut. */
 size_t view_command(char out[static VIEW_COMMAND_MAX], const struct process *p, unsigned flags);
 
+/* "signal 9 (SIGKILL)". Returns out. */
+char *view_signal(char out[static 40], uint32_t sig);
+
 /* "exit status 3", "killed by signal 9 (SIGKILL)", "ended by exec", … Returns out. */
 char *view_exit(char out[static 64], const struct process *p);
 

@@ -207,6 +207,10 @@ int report_ended(struct report *r, const struct process *p)
 		return 0;
 	}
 	out_str(&r->out, view_exit(how, p));
+	if (p->exit == PX_SIGNAL)
+		err = report_sender(r, p);
+	if (err)
+		return err;
 	if (p->end_ns) {
 		out_str(&r->out, " at ");
 		report_since(r, p->end_ns);
@@ -276,6 +280,9 @@ static int put_head(struct report *r)
 	put_limit_line(r);
 	err = report_job(r);
 	if (err)
+		return err;
+	err = report_verdicts(r);
+	if (err < 0)
 		return err;
 	if (r->answer.images == 1) {
 		err = report_ended(r, &r->answer.top);

@@ -10,6 +10,7 @@
 #include "view/columns.h"
 #include "view/container.h"
 #include "view/job_json.h"
+#include "view/verdict_json.h"
 
 #define FORMAT 1
 
@@ -222,26 +223,21 @@ static int put_process(void *arg, const struct process *p)
 	return err;
 }
 
-static int put_verdict(void *arg, const struct process *p)
+static int put_verdict(void *arg, const struct verdict *v)
 {
 	struct report *r = arg;
-	struct jw *j = &r->j;
+
+	return verdict_json(&r->j, r->src, v);
+}
+
+static int put_verdicts(struct report *r)
+{
 	int err;
 
-	if (p->exit != PX_SIGNAL && p->exit != PX_OOM)
-		return 0;
-	jw_inline(j);
-	jw_begin_object(j);
-	put_text(j, "kind", exit_kind(p->exit));
-	put_u64(j, "at_ns", p->end_ns);
-	put_u64(j, "pid", p->pid);
-	put_u64(j, "signal", p->status);
-	jw_key(j, "phases");
-	jw_begin_array(j);
-	err = answer_each_open_at_death(r->src, p, put_open_label, j);
-	jw_end_array(j);
-	put_known(j, "limit_bytes", p->limit);
-	jw_end_object(j);
+	jw_key(&r->j, "verdicts");
+	jw_begin_array(&r->j);
+	err = r->src->each_verdict(r->src->ctx, 0, put_verdict, r);
+	jw_end_array(&r->j);
 	return err;
 }
 
@@ -296,7 +292,7 @@ int report_json(const struct report_source *src, FILE *f)
 	if (!err)
 		err = put_list(r, "processes", put_process);
 	if (!err)
-		err = put_list(r, "verdicts", put_verdict);
+		err = put_verdicts(r);
 	put_losses(r);
 	jw_end_object(&r->j);
 	closed = jw_close(&r->j);

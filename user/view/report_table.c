@@ -54,6 +54,8 @@ static bool shown(const struct report *r, const struct column *c)
 {
 	if (c->flags & COLUMN_MEMBERS && !r->style->members)
 		return false;
+	if (c->flags & COLUMN_LIMIT && !r->limit_met)
+		return false;
 	if (c->flags & COLUMN_LIVE || (c->flags & COLUMN_WIDE && r->narrow))
 		return false;
 	return c->title && c->width;

@@ -15,6 +15,7 @@ struct report {
 	unsigned flags; /* enum text_flags */
 	struct answer answer;
 	bool narrow;	    /* no room for every column */
+	bool limit_met;	    /* by an OOM kill, or a crossing of --headroom */
 	size_t label_width; /* columns, indent included */
 	uint64_t bad_ends;
 	/* of the rows of one process */
@@ -26,6 +27,11 @@ struct report {
 int report_job(struct report *r);
 /* Every process and its phases. 0 or -errno. */
 int report_tables(struct report *r);
+
+/* OOM kills and crossed limits: report_verdict.c. 0 or -errno. */
+int report_verdicts(struct report *r);
+/* ", sent by pid 7 (bash)" of a process that a signal ended. */
+int report_sender(struct report *r, const struct process *p);
 
 void report_label(struct report *r, const struct phase *ph); /* "[label]", "(startup)" */
 void report_since(struct report *r, uint64_t ns);	     /* "+12.408 s" */

@@ -35,6 +35,7 @@ struct report_run {
 typedef int (*report_process_fn)(void *arg, const struct process *p);
 typedef int (*report_phase_fn)(void *arg, const struct phase *ph);
 typedef int (*report_share_fn)(void *arg, const struct job_share *s);
+typedef int (*report_verdict_fn)(void *arg, const struct verdict *v);
 
 /*
  * Each function calls fn for every row until fn returns something else than 0, which it then
@@ -53,6 +54,8 @@ struct report_source {
 			      void *arg);
 	/* Of the job's largest sum, largest first. */
 	int (*each_share)(void *ctx, report_share_fn fn, void *arg);
+	/* Verdicts of a process (0: of all), by time. */
+	int (*each_verdict)(void *ctx, uint64_t mm_id, report_verdict_fn fn, void *arg);
 	/* Those of each_phase with that very headroom_min. */
 	int (*phases_of_headroom)(void *ctx, uint64_t mm_id, uint64_t headroom_min,
 				  report_phase_fn fn, void *arg);

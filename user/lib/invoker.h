@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef PEAKPHASE_LIB_INVOKER_H
+#define PEAKPHASE_LIB_INVOKER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Who called sudo, when root runs us through it. False: nobody but ourselves. */
+bool invoker_ids(uid_t *uid, gid_t *gid);
+
+#endif

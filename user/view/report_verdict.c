@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* "How it died" in the text report: OOM kills and crossed limits, with what led to them. */
+#include <string.h>
+
+#include "view/grower.h"
+#include "view/report_text.h"
+#include "view/verdict.h"
+
+#define VERDICTS_MAX 20 /* shown; the recording has them all */
+
+struct verdicts {
+	struct report *r;
+	uint64_t n;
+};
+
+static void put_line(struct report *r, const char *text)
+{
+	if (!*text)
+		return;
+	out_str(&r->out, "  ");
+	out_str(&r->out, text);
+	out_str(&r->out, "\n");
+}
+
+static int put_grower(struct report *r, const struct verdict *v)
+{
+	struct phase ph;
+	int found = grower_find(r->src, v->mm_id, &ph);
+
+	if (found <= 0 || v->kind != VD_OOM || !v->traced)
+		return found < 0 ? found : 0;
+	out_str(&r->out, "  grew most: ");
+	report_label(r, &ph);
+	out_str(&r->out, " by ");
+	out_mib(&r->out, ph.grew_bytes);
+	out_str(&r->out, " MiB\n");
+	return 0;
+}
+
+static int put_verdict(void *arg, const struct verdict *v)
+{
+	struct verdicts *vs = arg;
+	struct report *r = vs->r;
+	char text[VERDICT_TEXT_MAX];
+
+	r->limit_met |= (v->kind == VD_OOM && v->limit != EV_NONE) || v->kind == VD_HEADROOM;
+	/* How a signal ended it stands where each process's end does. */
+	if (v->kind == VD_SIGNAL || vs->n++ >= VERDICTS_MAX)
+		return 0;
+	report_bold(r, true);
+	verdict_what(text, v, r->flags);
+	out_str(&r->out, text);
+	report_bold(r, false);
+	out_str(&r->out, " at ");
+	report_since(r, v->at_ns);
+	out_str(&r->out, "\n");
+	verdict_why(text, v, r->flags);
+	put_line(r, text);
+	verdict_memory(text, v);
+	put_line(r, text);
+	if (v->kind != VD_CEILING) {
+		verdict_held(text, v, r->flags);
+		put_line(r, text);
+	}
+	return put_grower(r, v);
+}
+
+int report_verdicts(struct report *r)
+{
+	struct verdicts vs = {.r = r};
+	int err = r->src->each_verdict(r->src->ctx, 0, put_verdict, &vs);
+
+	if (vs.n > VERDICTS_MAX) {
+		out_u64(&r->out, vs.n - VERDICTS_MAX);
+		out_str(&r->out, " more OOM kills and crossed limits\n");
+	}
+	return err;
+}
+
+static int put_sender(void *arg, const struct verdict *v)
+{
+	struct report *r = arg;
+	char text[VERDICT_TEXT_MAX];
+
+	if (v->kind == VD_SIGNAL && verdict_sender(text, v, r->flags))
+		out_str(&r->out, text);
+	return 0;
+}
+
+int report_sender(struct report *r, const struct process *p)
+{
+	return r->src->each_verdict(r->src->ctx, p->mm_id, put_sender, r);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "view/verdict_json.h"
+
+#include <string.h>
+
+#include "resolve/cgroup.h"
+#include "view/columns.h"
+#include "view/grower.h"
+
+static void put_u64(struct jw *j, const char *key, uint64_t n)
+{
+	jw_key(j, key);
+	if (n == EV_NONE)
+		jw_null(j);
+	else
+		jw_u64(j, n);
+}
+
+static void put_bytes(struct jw *j, const char *key, const char *bytes, size_t len)
+{
+	jw_key(j, key);
+	if (len)
+		jw_string(j, bytes, len);
+	else
+		jw_null(j);
+}
+
+static void put_who(struct jw *j, const char *key, uint32_t pid, const char *comm)
+{
+	jw_key(j, key);
+	jw_begin_object(j);
+	put_u64(j, "pid", pid ? pid : EV_NONE);
+	put_bytes(j, "command", comm, strnlen(comm, 16));
+	jw_end_object(j);
+}
+
+static const char *kind_name(enum verdict_kind kind)
+{
+	switch (kind) {
+	case VD_OOM:
+		return "oom";
+	case VD_SIGNAL:
+		return "signal";
+	case VD_CEILING:
+		return "ceiling";
+	case VD_HEADROOM:
+		return "headroom";
+	}
+	return "signal";
+}
+
+static void put_container(struct jw *j, const struct verdict *v)
+{
+	char path[EV_CGROUP_MAX + 1];
+	struct cgroup_container c;
+	uint32_t len = v->cgroup_len < EV_CGROUP_MAX ? v->cgroup_len : EV_CGROUP_MAX;
+
+	memcpy(path, v->cgroup, len);
+	path[len] = '\0';
+	put_bytes(j, "container", c.id, cgroup_container(path, &c) ? strlen(c.id) : 0);
+}
+
+struct open {
+	struct jw *j;
+	uint64_t n;
+};
+
+static int put_open(void *arg, const struct phase *ph)
+{
+	struct open *o = arg;
+
+	label_json(o->j, ph);
+	o->n++;
+	return 0;
+}
+
+/* From the rows; while the tracing goes on there are none yet of what is open. */
+static int put_phases(struct jw *j, const struct report_source *src, const struct verdict *v)
+{
+	struct phase ph = {.kind = v->phase_kind, .label = v->phase_label};
+	struct open o = {.j = j};
+	int err;
+
+	jw_key(j, "phases");
+	jw_begin_array(j);
+	err = src->phases_at(src->ctx, v->mm_id, v->win, put_open, &o);
+	if (!err && !o.n)
+		label_json(j, &ph);
+	jw_end_array(j);
+	return err;
+}
+
+static void put_memory(struct jw *j, const struct verdict *v)
+{
+	put_u64(j, "rss_bytes", v->traced ? ev_rss(&v->members) : EV_NONE);
+	jw_key(j, "members");
+	if (v->traced)
+		members_json(j, &v->members);
+	else
+		jw_null(j);
+	put_u64(j, "charge_bytes", v->charge);
+	jw_key(j, "grew_bytes");
+	if (v->grew_ns)
+		jw_i64(j, v->grew_bytes);
+	else
+		jw_null(j);
+	put_u64(j, "grew_ns", v->grew_ns ? v->grew_ns : EV_NONE);
+}
+
+static void put_limit(struct jw *j, const struct verdict *v)
+{
+	bool limited = v->limit != EV_NONE;
+
+	put_u64(j, "limit_bytes", v->limit);
+	put_u64(j, "limit_charge_bytes", v->limit_usage);
+	jw_key(j, "limit_owner");
+	if (limited) {
+		jw_begin_object(j);
+		put_u64(j, "level", v->limit_level);
+		put_bytes(j, "cgroup", v->cgroup, v->cgroup_len);
+		jw_end_object(j);
+	} else {
+		jw_null(j);
+	}
+}
+
+static void put_held(struct jw *j, const struct verdict *v)
+{
+	jw_key(j, "held");
+	if (!v->held.read_ns) {
+		jw_null(j);
+		return;
+	}
+	jw_begin_object(j);
+	put_u64(j, "read_ns", v->held.read_ns);
+	put_u64(j, "cache_bytes", v->held.cache);
+	put_u64(j, "mapped_bytes", v->held.mapped);
+	put_u64(j, "shmem_bytes", v->held.shmem);
+	put_u64(j, "kernel_bytes", v->held.kernel);
+	jw_end_object(j);
+}
+
+static int put_grower(struct jw *j, const struct report_source *src, const struct verdict *v)
+{
+	struct phase ph;
+	int found = v->kind == VD_OOM && v->traced ? grower_find(src, v->mm_id, &ph) : 0;
+
+	jw_key(j, "grew_most");
+	if (found <= 0) {
+		jw_null(j);
+		return found;
+	}
+	jw_begin_object(j);
+	jw_key(j, "phase");
+	label_json(j, &ph);
+	put_u64(j, "grew_bytes", ph.grew_bytes);
+	jw_end_object(j);
+	return 0;
+}
+
+static void put_causes(struct jw *j, const struct verdict *v)
+{
+	put_u64(j, "signal", v->signal ? v->signal : EV_NONE);
+	jw_key(j, "sent_by_kernel");
+	if (!v->sender.time_ns) {
+		jw_null(j);
+		jw_key(j, "sender");
+		jw_null(j);
+	} else {
+		jw_bool(j, v->sender.code > 0);
+		put_who(j, "sender", v->sender.pid, v->sender.comm);
+	}
+	if (v->kind == VD_OOM && v->trigger_pid) {
+		put_who(j, "trigger", v->trigger_pid, v->trigger_comm);
+	} else {
+		jw_key(j, "trigger");
+		jw_null(j);
+	}
+	put_u64(j, "threshold_bytes",
+		v->kind == VD_CEILING || v->kind == VD_HEADROOM ? v->threshold : EV_NONE);
+}
+
+int verdict_json(struct jw *j, const struct report_source *src, const struct verdict *v)
+{
+	int err, more;
+
+	jw_inline(j);
+	jw_begin_object(j);
+	jw_key(j, "kind");
+	jw_text(j, kind_name(v->kind));
+	put_u64(j, "at_ns", v->at_ns);
+	put_u64(j, "pid", v->pid);
+	put_bytes(j, "command", v->comm, strnlen(v->comm, 16));
+	put_container(j, v);
+	jw_key(j, "traced");
+	jw_bool(j, v->traced);
+	put_causes(j, v);
+	err = put_phases(j, src, v);
+	put_limit(j, v);
+	put_memory(j, v);
+	put_held(j, v);
+	more = put_grower(j, src, v);
+	jw_end_object(j);
+	return err ? err : more;
+}
