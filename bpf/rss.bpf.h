@@ -152,8 +152,11 @@ static __always_inline void raise_total(struct mm_state *st, const struct moment
 	}
 }
 
-/* Room for the four percpu_counters of an mm: 160 bytes, without lock debugging. */
-#define COUNTERS_ROOM 160
+/*
+ * Room for two percpu_counters of an mm: 80 bytes, without lock debugging. For all four, the stack
+ * of 512 bytes that kernels before 6.13 allow would not be enough.
+ */
+#define COUNTERS_ROOM 80
 
 /* Addresses as numbers: this runs in callbacks, where the verifier has no mm pointer to offer. */
 struct settle {
@@ -168,7 +171,7 @@ struct settle {
 	u64 apart; /* 0: the local parts of a CPU lie side by side (since 6.6) */
 };
 
-/* The four counters lie side by side in the mm: one read for all that is shared of them. */
+/* The four counters lie side by side in the mm: two reads for all that is shared of them. */
 static __always_inline void read_shared(u64 at, s64 count[PP_NMEMBERS], u64 base[PP_NMEMBERS])
 {
 	const u32 one = bpf_core_type_size(struct percpu_counter);
@@ -176,17 +179,19 @@ static __always_inline void read_shared(u64 at, s64 count[PP_NMEMBERS], u64 base
 	const u32 of_base = bpf_core_field_offset(struct percpu_counter, counters);
 	char room[COUNTERS_ROOM];
 
-	if (PP_NMEMBERS * one > sizeof(room)) {
+	if (2 * one > sizeof(room)) {
 		for (int m = 0; m < PP_NMEMBERS; m++) {
 			count[m] = read_u64(at + m * one + of_count);
 			base[m] = read_u64(at + m * one + of_base);
 		}
 		return;
 	}
-	bpf_probe_read_kernel(room, PP_NMEMBERS * one, (void *)at);
-	for (int m = 0; m < PP_NMEMBERS; m++) {
-		count[m] = *(s64 *)(room + m * one + of_count);
-		base[m] = *(u64 *)(room + m * one + of_base);
+	for (int m = 0; m < PP_NMEMBERS; m += 2) {
+		bpf_probe_read_kernel(room, 2 * one, (void *)(at + m * one));
+		count[m] = *(s64 *)(room + of_count);
+		base[m] = *(u64 *)(room + of_base);
+		count[m + 1] = *(s64 *)(room + one + of_count);
+		base[m + 1] = *(u64 *)(room + one + of_base);
 	}
 }
 
