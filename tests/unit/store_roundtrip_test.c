@@ -345,6 +345,47 @@ static void test_cgroups(void **state)
 	folder_remove(&f);
 }
 
+static int keep_unheard(void *ctx, const struct unheard *u)
+{
+	struct unheard **at = ctx;
+
+	*(*at)++ = *u;
+	return 0;
+}
+
+static void test_unheard(void **state)
+{
+	struct run_info info = plain_info();
+	struct unheard in[2] = {{.id = 1,
+				 .mm_id = 7,
+				 .pid = UINT32_MAX,
+				 .from_ns = 5,
+				 .to_ns = UINT64_MAX,
+				 .looked = true,
+				 .file = "/lib/\xff\n.so"},
+				{.id = 2, .mm_id = 8}};
+	struct unheard out[2], *at = out;
+	struct run_end end = {0};
+	struct recording *rec;
+	struct folder f;
+	struct store *s;
+
+	(void)state;
+	memset(in[1].file, 'f', sizeof(in[1].file) - 1);
+	memset(out, 0, sizeof(out));
+	folder_make(&f);
+	assert_int_equal(store_create(&s, f.file, &info), 0);
+	assert_int_equal(store_unheard(s, &in[0]), 0);
+	assert_int_equal(store_unheard(s, &in[1]), 0);
+	assert_int_equal(store_close(&s, &end), 0);
+	assert_int_equal(recording_open(&rec, f.file), 0);
+	assert_int_equal(recording_each_unheard(rec, keep_unheard, &at), 0);
+	assert_ptr_equal(at, out + 2);
+	assert_memory_equal(out, in, sizeof(in));
+	recording_close(&rec);
+	folder_remove(&f);
+}
+
 static void test_info_and_end(void **state)
 {
 	struct run_info info = plain_info();
@@ -442,6 +483,7 @@ int main(void)
 	    cmocka_unit_test(test_processes_begun_and_ended),
 	    cmocka_unit_test(test_job),
 	    cmocka_unit_test(test_cgroups),
+	    cmocka_unit_test(test_unheard),
 	    cmocka_unit_test(test_info_and_end),
 	    cmocka_unit_test(test_more_than_the_queue_holds),
 	};

@@ -214,7 +214,7 @@ static void test_queries_run(void **state)
 			fail_msg("query fails: %s", q);
 		rows += n;
 	}
-	assert_int_equal(queries, 7);
+	assert_int_equal(queries, 8);
 	/* One owner, one command, one label; there are no samples, faults and verdicts in it. */
 	assert_int_equal(rows, 3);
 	free(text);

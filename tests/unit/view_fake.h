@@ -18,7 +18,8 @@ struct fake {
 	struct job_share shares[8];
 	struct cgroup cgroups[4];
 	struct verdict verdicts[8];
-	size_t nprocesses, nphases, nshares, ncgroups, nverdicts;
+	struct unheard unheard[8];
+	size_t nprocesses, nphases, nshares, ncgroups, nverdicts, nunheard;
 	int fail; /* what each_phase returns after its first row; 0: goes on */
 };
 
@@ -112,6 +113,16 @@ static inline int fake_cgroup(void *ctx, uint64_t id, struct cgroup *out)
 	return 0;
 }
 
+static inline int fake_each_unheard(void *ctx, report_unheard_fn fn, void *arg)
+{
+	struct fake *f = ctx;
+	int err = 0;
+
+	for (size_t i = 0; i < f->nunheard && !err; i++)
+		err = fn(arg, &f->unheard[i]);
+	return err;
+}
+
 static inline int fake_each_verdict(void *ctx, uint64_t mm_id, report_verdict_fn fn, void *arg)
 {
 	struct fake *f = ctx;
@@ -136,6 +147,7 @@ static inline struct report_source fake_source(struct fake *f)
 	    .each_share = fake_each_share,
 	    .cgroup = fake_cgroup,
 	    .each_verdict = fake_each_verdict,
+	    .each_unheard = fake_each_unheard,
 	};
 }
 

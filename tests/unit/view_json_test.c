@@ -410,6 +410,38 @@ static void containers(void **state)
 	free(f);
 }
 
+/* What may be missing, with a name that is no text. */
+static void unheard(void **state)
+{
+	struct fake *f = malloc(sizeof(*f));
+	json_t *v, *u;
+	char *text;
+
+	(void)state;
+	assert_non_null(f);
+	fake_trouble(f);
+	f->unheard[0] = (struct unheard){.pid = 101,
+					 .from_ns = 6000000000,
+					 .to_ns = 6000250000,
+					 .looked = true,
+					 .file = "/opt/lib\x1b[2J\xff.so"};
+	f->unheard[1] = (struct unheard){.pid = 102, .from_ns = 1, .to_ns = 2, .file = "/x"};
+	f->nunheard = 2;
+	v = report_of(f, &text);
+	u = json_object_get(v, "unheard");
+	assert_int_equal(json_array_size(u), 2);
+	assert_int_equal(int_at(json_array_get(u, 0), "pid"), 101);
+	assert_int_equal(int_at(json_array_get(u, 0), "from_ns"), 6000000000);
+	assert_int_equal(int_at(json_array_get(u, 0), "to_ns"), 6000250000);
+	assert_true(json_is_true(json_object_get(json_array_get(u, 0), "looked")));
+	assert_true(json_is_false(json_object_get(json_array_get(u, 1), "looked")));
+	assert_string_equal(string_at(json_array_get(u, 0), "file"),
+			    "/opt/lib\x1b[2J\xef\xbf\xbd.so");
+	json_decref(v);
+	free(text);
+	free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +450,7 @@ int main(void)
 	    cmocka_unit_test(tight),	      cmocka_unit_test(labels),
 	    cmocka_unit_test(nothing_traced), cmocka_unit_test(names),
 	    cmocka_unit_test(whole_texts),    cmocka_unit_test(containers),
+	    cmocka_unit_test(unheard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

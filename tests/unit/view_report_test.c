@@ -171,6 +171,30 @@ static void containers(void **state)
 	     "limit 1024.0 MiB (cgroup /kubepods/pod12), lowest headroom 324.0 MiB in ");
 }
 
+static void deaf_of(struct fake *f)
+{
+	fake_trouble(f);
+	for (size_t i = 0; i < 7; i++) {
+		f->unheard[i] = (struct unheard){.pid = 101 + (uint32_t)i,
+						 .from_ns = FAKE_T0 + 500 * FAKE_MS,
+						 .to_ns = FAKE_T0 + 502 * FAKE_MS,
+						 .looked = i != 1};
+		strcpy(f->unheard[i].file, "/opt/lib\x1b[2J.so");
+	}
+	f->nunheard = 7;
+}
+
+/* The first few, and how many more there are. */
+static void unheard(void **state)
+{
+	(void)state;
+	says(
+	    deaf_of,
+	    "\nmarks may be missing of /opt/lib\\x1b[2J.so in pid 101 at +0.500 s, for 2 ms: it was mapped before it was probed\n"
+	    "marks may be missing of /opt/lib\\x1b[2J.so in pid 102 at +0.500 s, for 2 ms: the process had ended before it could be looked into\n",
+	    "\nmarks may be missing of 2 more\n");
+}
+
 /* On a terminal of 80 columns or more no row of a table is wider than it; notes come after. */
 static void rows_fit(void **state)
 {
@@ -264,10 +288,11 @@ static void errors_come_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(pipeline),	      cmocka_unit_test(trouble),
-	    cmocka_unit_test(labels),	      cmocka_unit_test(unfinished),
-	    cmocka_unit_test(containers),     cmocka_unit_test(rows_fit),
-	    cmocka_unit_test(nothing_traced), cmocka_unit_test(errors_come_back),
+	    cmocka_unit_test(pipeline),		cmocka_unit_test(trouble),
+	    cmocka_unit_test(labels),		cmocka_unit_test(unfinished),
+	    cmocka_unit_test(containers),	cmocka_unit_test(unheard),
+	    cmocka_unit_test(rows_fit),		cmocka_unit_test(nothing_traced),
+	    cmocka_unit_test(errors_come_back),
 	};
 
 	/* Widths of characters are the locale's; Debian always has this one. */

@@ -101,6 +101,11 @@ static struct report_style style_of(const struct show_options *opt, FILE *f)
 	};
 }
 
+static int each_unheard(void *ctx, report_unheard_fn fn, void *arg)
+{
+	return recording_each_unheard(ctx, fn, arg);
+}
+
 /* The store says its own errors; what is left is the output. */
 static int status_of(int err, FILE *f)
 {
@@ -139,6 +144,7 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 	    .each_share = each_share,
 	    .cgroup = cgroup_names,
 	    .each_verdict = each_verdict,
+	    .each_unheard = each_unheard,
 	};
 
 	err = opt->json ? report_json(&src, f) : report_text(&src, &style, f);

@@ -18,7 +18,8 @@
 #include "source/privilege.h"
 #include "view/line.h"
 
-#define UNHEARD_SAID 8 /* of what may be missing; the recording has it all */
+#define UNHEARD_SAID 8	  /* of what may be missing; the recording has it all */
+#define UNHEARD_MAX 10000 /* programs of an hour's storm, each gone before it was looked at */
 
 static void on_process_begun(void *ctx, const struct process *p)
 {
@@ -111,8 +112,12 @@ static void on_unheard(void *ctx, const struct unheard *h)
 {
 	char file[sizeof(h->file) * TEXT_ESCAPED_MAX];
 	struct trace *t = ctx;
+	struct unheard numbered = *h;
 
-	if (t->unheard++ >= UNHEARD_SAID)
+	numbered.id = ++t->unheard;
+	if (t->store && t->unheard <= UNHEARD_MAX)
+		store_unheard(t->store, &numbered);
+	if (t->unheard > UNHEARD_SAID)
 		return;
 	text_escape(file, sizeof(file), h->file, strlen(h->file));
 	say_warning(

@@ -12,6 +12,7 @@
  * are missing. Numbers of memory are not touched.
  */
 struct unheard {
+	uint64_t id; /* from 1, in the order in which they became known */
 	uint64_t mm_id;
 	uint32_t pid;
 	uint64_t from_ns, to_ns;

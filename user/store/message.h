@@ -18,7 +18,8 @@ enum message_type {
 	MSG_JOB,
 	MSG_SHARE,
 	MSG_CGROUP,
-	MSG_VERDICT
+	MSG_VERDICT,
+	MSG_UNHEARD
 };
 
 #define MESSAGE_WHERE_MAX 256u /* rows of phase_where kept of one phase: the largest */

@@ -260,3 +260,29 @@ int recording_cgroup(struct recording *r, uint64_t id, struct cgroup *out)
 	sqlite3_reset(r->cgroup);
 	return n;
 }
+
+int recording_each_unheard(struct recording *r, int (*fn)(void *, const struct unheard *),
+			   void *ctx)
+{
+	sqlite3_stmt *st = reader_prepare(r, &schema_unheard, "ORDER BY id");
+	int err = 0, n = 0;
+
+	if (!st)
+		return -EBADMSG;
+	while (!err && (n = reader_step(r, st)) > 0) {
+		struct unheard u = {0};
+		const char *bad;
+		int64_t key;
+
+		if (table_read_key(st, 0, &key))
+			err = reader_bad(r, "unheard", "id");
+		else if (table_read_row(&schema_unheard, st, &u, &bad))
+			err = reader_bad(r, "unheard", bad);
+		if (err)
+			break;
+		u.id = (uint64_t)key;
+		err = fn(ctx, &u);
+	}
+	sqlite3_finalize(st);
+	return err ? err : n;
+}

@@ -41,6 +41,8 @@ static int open_raw(struct rows *r, const char *schema)
 	if (!rc)
 		rc = inserter_prepare(&r->cgroups, r->db, &schema_cgroups, "INSERT OR REPLACE",
 				      schema);
+	if (!rc)
+		rc = inserter_prepare(&r->unheard, r->db, &schema_unheard, "INSERT", schema);
 	return rc;
 }
 
@@ -84,6 +86,7 @@ void rows_close(struct rows *r)
 	inserter_finalize(&r->samples);
 	inserter_finalize(&r->faults);
 	inserter_finalize(&r->cgroups);
+	inserter_finalize(&r->unheard);
 	inserter_finalize(&r->processes);
 	inserter_finalize(&r->phases);
 	inserter_finalize(&r->where);
@@ -159,6 +162,13 @@ int rows_cgroup(struct rows *r, const struct cgroup *c)
 	int64_t key = (int64_t)c->id;
 
 	return inserter_row(&r->cgroups, &key, c, 0);
+}
+
+int rows_unheard(struct rows *r, const struct unheard *u)
+{
+	int64_t key = (int64_t)u->id;
+
+	return inserter_row(&r->unheard, &key, u, 0);
 }
 
 static int run_covered(sqlite3_stmt *st, uint64_t mm_id, uint64_t from_win, uint64_t to_win)

@@ -6,13 +6,15 @@
 #ifndef PEAKPHASE_STORE_ROWS_H
 #define PEAKPHASE_STORE_ROWS_H
 
+#include "decode/unheard.h"
 #include "model/cgroup.h"
 #include "model/verdict.h"
 #include "store/column.h"
 
 struct rows {
 	sqlite3 *db;
-	struct inserter edges, bases, deaths, ooms, samples, faults, cgroups; /* not in temp */
+	struct inserter edges, bases, deaths, ooms, samples, faults, cgroups,
+	    unheard; /* not in temp */
 	struct inserter processes, phases, where, shares, verdicts;
 	sqlite3_stmt *covered_where, *covered;
 };
@@ -27,6 +29,7 @@ int rows_verdict(struct rows *r, const struct verdict *v);
 int rows_phase(struct rows *r, const struct phase *ph);
 int rows_share(struct rows *r, const struct job_share *s);
 int rows_cgroup(struct rows *r, const struct cgroup *c);
+int rows_unheard(struct rows *r, const struct unheard *u);
 int rows_covered(struct rows *r, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 
 #endif

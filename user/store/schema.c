@@ -242,6 +242,15 @@ static const struct column verdicts[] = {
 	OPT(verdict, "held_kernel", held.kernel),
 };
 
+static const struct column unheard[] = {
+	U64(unheard, "mm_id", mm_id),
+	U32(unheard, "pid", pid),
+	U64(unheard, "from_ns", from_ns),
+	U64(unheard, "to_ns", to_ns),
+	BIT(unheard, "looked", looked),
+	STR(unheard, "file", file, UNHEARD_FILE_MAX - 1),
+};
+
 #define TABLE(var, k) \
 	const struct table schema_##var = { \
 		.name = #var, .key_decl = k " INTEGER PRIMARY KEY", .keys = {k}, .nkeys = 1, \
@@ -259,6 +268,7 @@ TABLE(phases, "id");
 TABLE(job_shares, "mm_id");
 TABLE(cgroups, "id");
 TABLE(verdicts, "id");
+TABLE(unheard, "id");
 const struct table schema_phase_where = {
 	.name = "phase_where", .key_decl = "phase_id INTEGER, rank INTEGER",
 	.keys = {"phase_id", "rank"}, .nkeys = 2,
@@ -293,9 +303,9 @@ _Static_assert(sizeof(schema_loss_names) / sizeof(schema_loss_names[0]) == PP_LO
 	       "a name for each class of loss");
 
 static const struct table *const tables[] = {
-    &schema_edges,	 &schema_bases,	     &schema_deaths,	&schema_ooms,
-    &schema_samples,	 &schema_faults,     &schema_processes, &schema_phases,
-    &schema_phase_where, &schema_job_shares, &schema_cgroups,	&schema_verdicts,
+    &schema_edges,   &schema_bases,	&schema_deaths,	 &schema_ooms,	      &schema_samples,
+    &schema_faults,  &schema_processes, &schema_phases,	 &schema_phase_where, &schema_job_shares,
+    &schema_cgroups, &schema_verdicts,	&schema_unheard,
 };
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 

@@ -22,6 +22,7 @@ extern const struct table schema_processes;   /* struct process; key: mm_id */
 extern const struct table schema_phases;      /* struct phase; key: id */
 extern const struct table schema_cgroups;     /* struct cgroup; key: id */
 extern const struct table schema_verdicts;    /* struct verdict; key: id */
+extern const struct table schema_unheard;     /* struct unheard; key: id */
 extern const struct table schema_phase_where; /* struct phase_where; keys: phase, rank */
 extern const struct table schema_job_shares;  /* struct job_share; key: mm_id */
 

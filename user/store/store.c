@@ -181,6 +181,13 @@ int store_verdict(struct store *s, const struct verdict *v)
 	return put(s, message_put(s->queue, MSG_VERDICT, v, sizeof(*v)));
 }
 
+int store_unheard(struct store *s, const struct unheard *u)
+{
+	if (failed(s))
+		return 0;
+	return put(s, message_put(s->queue, MSG_UNHEARD, u, sizeof(*u)));
+}
+
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win)
 {
 	struct message_covered c = {mm_id, from_win, to_win};

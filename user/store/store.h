@@ -13,6 +13,7 @@
 #ifndef PEAKPHASE_STORE_STORE_H
 #define PEAKPHASE_STORE_STORE_H
 
+#include "decode/unheard.h"
 #include "model/cgroup.h"
 #include "model/model.h"
 
@@ -61,6 +62,7 @@ int store_process(struct store *s, const struct process *p); /* begun, or ended:
 int store_phase(struct store *s, const struct phase *ph);
 int store_cgroup(struct store *s, const struct cgroup *c); /* names of process.cgroup_id: upsert */
 int store_verdict(struct store *s, const struct verdict *v); /* upsert by id */
+int store_unheard(struct store *s, const struct unheard *u);
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 int store_job(struct store *s, const struct job *j);
 int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t missed);
@@ -110,6 +112,9 @@ int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 			int (*fn)(void *, const struct phase *), void *ctx);
 /* The names of a cgroup: 1, 0 where they are not known, or -errno as above. */
 int recording_cgroup(struct recording *r, uint64_t id, struct cgroup *out);
+/* In the order in which they became known. */
+int recording_each_unheard(struct recording *r, int (*fn)(void *, const struct unheard *),
+			   void *ctx);
 /* Phases of mm_id with that very headroom_min, in the order of recording_each_phase(). */
 int recording_phases_of_headroom(struct recording *r, uint64_t mm_id, uint64_t headroom_min,
 				 int (*fn)(void *, const struct phase *), void *ctx);

@@ -176,6 +176,8 @@ static int write_message(struct writer *w, const struct queue_message *m)
 		return rows_cgroup(&w->rows, message_data(m));
 	case MSG_VERDICT:
 		return rows_verdict(&w->rows, message_data(m));
+	case MSG_UNHEARD:
+		return rows_unheard(&w->rows, message_data(m));
 	case MSG_LOSSES:
 		return writer_losses(w, message_data(m));
 	case MSG_JOB:

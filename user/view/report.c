@@ -366,8 +366,10 @@ int report_text(const struct report_source *src, const struct report_style *styl
 	err = put_head(r);
 	if (!err)
 		err = report_tables(r);
-	if (!err)
+	if (!err) {
 		put_foot(r);
+		err = report_unheard(r);
+	}
 close:
 	closed = out_close(&r->out);
 	if (!err)

@@ -241,6 +241,32 @@ static int put_verdicts(struct report *r)
 	return err;
 }
 
+static int put_unheard(void *arg, const struct unheard *u)
+{
+	struct jw *j = arg;
+
+	jw_inline(j);
+	jw_begin_object(j);
+	put_u64(j, "pid", u->pid);
+	put_u64(j, "from_ns", u->from_ns);
+	put_u64(j, "to_ns", u->to_ns);
+	put_text(j, "file", u->file);
+	put_bool(j, "looked", u->looked);
+	jw_end_object(j);
+	return j->err;
+}
+
+static int put_all_unheard(struct report *r)
+{
+	int err;
+
+	jw_key(&r->j, "unheard");
+	jw_begin_array(&r->j);
+	err = r->src->each_unheard(r->src->ctx, put_unheard, &r->j);
+	jw_end_array(&r->j);
+	return err;
+}
+
 static void put_losses(struct report *r)
 {
 	const struct report_run *run = r->src->run;
@@ -293,6 +319,8 @@ int report_json(const struct report_source *src, FILE *f)
 		err = put_list(r, "processes", put_process);
 	if (!err)
 		err = put_verdicts(r);
+	if (!err)
+		err = put_all_unheard(r);
 	put_losses(r);
 	jw_end_object(&r->j);
 	closed = jw_close(&r->j);

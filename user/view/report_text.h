@@ -32,6 +32,8 @@ int report_tables(struct report *r);
 int report_verdicts(struct report *r);
 /* ", sent by pid 7 (bash)" of a process that a signal ended. */
 int report_sender(struct report *r, const struct process *p);
+/* Times in which marks may be missing. 0 or -errno. */
+int report_unheard(struct report *r);
 
 void report_label(struct report *r, const struct phase *ph); /* "[label]", "(startup)" */
 void report_since(struct report *r, uint64_t ns);	     /* "+12.408 s" */

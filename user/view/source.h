@@ -7,6 +7,7 @@
 #define PEAKPHASE_VIEW_SOURCE_H
 
 #include "model/cgroup.h"
+#include "decode/unheard.h"
 #include "model/model.h"
 
 /* Facts of the run; strings may be NULL, live as long as the source, and are not escaped. */
@@ -33,6 +34,7 @@ struct report_run {
 };
 
 typedef int (*report_process_fn)(void *arg, const struct process *p);
+typedef int (*report_unheard_fn)(void *arg, const struct unheard *u);
 typedef int (*report_phase_fn)(void *arg, const struct phase *ph);
 typedef int (*report_share_fn)(void *arg, const struct job_share *s);
 typedef int (*report_verdict_fn)(void *arg, const struct verdict *v);
@@ -61,6 +63,8 @@ struct report_source {
 				  report_phase_fn fn, void *arg);
 	/* Names of a cgroup: 1, 0 where they are not known, -errno. */
 	int (*cgroup)(void *ctx, uint64_t id, struct cgroup *out);
+	/* Times in which marks may have been missed. */
+	int (*each_unheard)(void *ctx, report_unheard_fn fn, void *arg);
 };
 
 #endif
