@@ -13,7 +13,7 @@
 
 struct fake {
 	struct report_run run;
-	struct process processes[8];
+	struct process processes[64];
 	struct phase phases[64];
 	struct job_share shares[8];
 	struct cgroup cgroups[4];
@@ -361,6 +361,39 @@ static inline void fake_trouble(struct fake *f)
 	};
 	f->shares[f->nshares++] = (struct job_share){2, 320 * FAKE_MIB};
 	f->shares[f->nshares++] = (struct job_share){1, 5 * FAKE_MIB};
+}
+
+/* A script that starts many small processes, and one that is not small. */
+static inline void fake_storm(struct fake *f)
+{
+	struct process *p;
+	uint64_t at = 10;
+
+	fake_init(f);
+	fake_process(f, 100, "bash|build.sh", 0, 900);
+	fake_phase(f, PH_STARTUP, NULL, 0, 1, 0, 900, 2, 3, 3)->ended_by = PH_BY_EXIT;
+	for (uint32_t i = 0; i < 24; i++, at += 20) {
+		p = fake_process(f, 101 + i, "", at, at + 1 + i % 3);
+		strcpy(p->comm, i < 20 ? "ba\033sh" : i < 23 ? "ld" : "cc1");
+		p->exit = i < 10 ? PX_EXEC : PX_EXIT;
+		fake_phase(f, PH_STARTUP, NULL, 0, 1, at, at + 1 + i % 3, 0, 1, 4 + i % 5)
+		    ->ended_by = i < 10 ? PH_BY_EXEC : PH_BY_EXIT;
+	}
+	/* Not rolled up: marked; killed; longer than a second; the largest. */
+	p = fake_process(f, 200, "", at, at + 9);
+	strcpy(p->comm, "ba\033sh");
+	fake_phase(f, PH_CHECKPOINT, "marked", 0, 1, at, at + 9, 1, 1, 5);
+	p = fake_process(f, 201, "", at, at + 9);
+	strcpy(p->comm, "ba\033sh");
+	p->exit = PX_SIGNAL;
+	p->status = 15;
+	fake_phase(f, PH_STARTUP, NULL, 0, 1, at, at + 9, 1, 1, 5)->ended_by = PH_BY_SIGNAL;
+	p = fake_process(f, 202, "", at, at + 1000);
+	strcpy(p->comm, "ba\033sh");
+	fake_phase(f, PH_STARTUP, NULL, 0, 1, at, at + 1000, 1, 1, 5)->ended_by = PH_BY_EXIT;
+	p = fake_process(f, 203, "", at, at + 9);
+	strcpy(p->comm, "ba\033sh");
+	fake_phase(f, PH_STARTUP, NULL, 0, 1, at, at + 9, 1, 1, 90)->ended_by = PH_BY_EXIT;
 }
 
 /* Labels of case D1. */

@@ -66,6 +66,12 @@ static void trouble(void **state)
 	      "report_trouble_100_ascii.txt");
 }
 
+static void storm(void **state)
+{
+	(void)state;
+	check(fake_storm, &(struct report_style){0}, "report_storm.txt");
+}
+
 static void labels(void **state)
 {
 	(void)state;
@@ -288,11 +294,11 @@ static void errors_come_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(pipeline),		cmocka_unit_test(trouble),
-	    cmocka_unit_test(labels),		cmocka_unit_test(unfinished),
-	    cmocka_unit_test(containers),	cmocka_unit_test(unheard),
-	    cmocka_unit_test(rows_fit),		cmocka_unit_test(nothing_traced),
-	    cmocka_unit_test(errors_come_back),
+	    cmocka_unit_test(storm),	      cmocka_unit_test(pipeline),
+	    cmocka_unit_test(trouble),	      cmocka_unit_test(labels),
+	    cmocka_unit_test(unfinished),     cmocka_unit_test(containers),
+	    cmocka_unit_test(unheard),	      cmocka_unit_test(rows_fit),
+	    cmocka_unit_test(nothing_traced), cmocka_unit_test(errors_come_back),
 	};
 
 	/* Widths of characters are the locale's; Debian always has this one. */

@@ -11,7 +11,9 @@
  *   map:FILE             map FILE and read each page
  *   free                 give back the youngest of hog, reserve and map that is left
  *   sleep:MS
+ *   rewrite              write to each page of that one again
  *   repeat:N … done      also nested
+ *   fork:N … done        N children run these steps at once, and end; `reap` waits for all of them
  *   say:TEXT             print TEXT
  *   smaps                print the RSS by the kernel's page-table walk
  *   ready:FILE wait:FILE make FILE; wait until FILE is there
@@ -20,6 +22,7 @@
  */
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "work.h"
 
@@ -212,6 +215,8 @@ static int step_memory(struct script *s, const char *op)
 		do_map(s, a);
 	else if (!strcmp(op, "free"))
 		do_free(s);
+	else if (!strcmp(op, "rewrite") && s->nblocks)
+		touch(s->blocks[s->nblocks - 1].p, s->blocks[s->nblocks - 1].touched);
 	else
 		return 0;
 	return 1;
@@ -258,6 +263,12 @@ static int step_ending(struct script *s, int i)
 	return 1;
 }
 
+static void do_reap(void)
+{
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+}
+
 static void step(struct script *s, int i)
 {
 	const char *op = s->ops[i], *a;
@@ -270,6 +281,8 @@ static void step(struct script *s, int i)
 		say("%s\n", a);
 	else if (!strcmp(op, "smaps"))
 		say("smaps_rss=%llu\n", (unsigned long long)smaps_rss());
+	else if (!strcmp(op, "reap"))
+		do_reap();
 	else if ((a = arg_of(op, "ready")))
 		make_file(a);
 	else if ((a = arg_of(op, "wait")))
@@ -280,15 +293,47 @@ static void step(struct script *s, int i)
 	}
 }
 
+static int run_block(struct script *s, int i);
+
+/* The index after the matching `done`. */
+static int skip_block(const struct script *s, int i)
+{
+	for (int depth = 1; i < s->nops && depth; i++)
+		depth += !strcmp(s->ops[i], "done")
+			     ? -1
+			     : arg_of(s->ops[i], "repeat") || arg_of(s->ops[i], "fork");
+	return i;
+}
+
+static int do_fork(struct script *s, int i, int n)
+{
+	while (n-- > 0) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid) {
+			run_block(s, i);
+			print_open(s);
+			_exit(0);
+		}
+	}
+	return skip_block(s, i);
+}
+
 /* Runs from op i to the matching `done`, or to the end; returns the index after it. */
 static int run_block(struct script *s, int i)
 {
 	while (i < s->nops) {
-		const char *a = arg_of(s->ops[i], "repeat");
+		const char *a = arg_of(s->ops[i], "repeat"), *f = arg_of(s->ops[i], "fork");
 		int next = 0;
 
 		if (!strcmp(s->ops[i], "done"))
 			return i + 1;
+		if (f) {
+			i = do_fork(s, i + 1, atoi(f));
+			continue;
+		}
 		if (!a) {
 			step(s, i++);
 			continue;

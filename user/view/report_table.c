@@ -329,13 +329,16 @@ static int put_process(void *arg, const struct process *p)
 {
 	struct report *r = arg;
 	struct phase owner;
-	int err = answer_owner(r->src, p, &owner);
+	int err = rollup_takes(r, p);
 
+	r->bad_ends += p->bad_ends;
+	if (err)
+		return err < 0 ? err : 0;
+	err = answer_owner(r->src, p, &owner);
 	if (err < 0)
 		return err;
 	r->owner_id = err ? owner.id : 0;
 	r->p = p;
-	r->bad_ends += p->bad_ends;
 	out_str(&r->out, "\n");
 	if (r->answer.images > 1) {
 		err = put_heading(r, p);
@@ -352,5 +355,12 @@ int report_tables(struct report *r)
 {
 	int err = choose_width(r);
 
-	return err ? err : r->src->each_process(r->src->ctx, put_process, r);
+	if (!err)
+		err = rollup_open(r);
+	if (!err)
+		err = r->src->each_process(r->src->ctx, put_process, r);
+	if (!err)
+		err = rollup_put(r);
+	rollup_close(r);
+	return err;
 }

@@ -18,6 +18,7 @@ struct report {
 	bool limit_met;	    /* by an OOM kill, or a crossing of --headroom */
 	size_t label_width; /* columns, indent included */
 	uint64_t bad_ends;
+	struct rollup *rollup;
 	/* of the rows of one process */
 	const struct process *p;
 	uint64_t owner_id;
@@ -34,6 +35,12 @@ int report_verdicts(struct report *r);
 int report_sender(struct report *r, const struct process *p);
 /* Times in which marks may be missing. 0 or -errno. */
 int report_unheard(struct report *r);
+/* report_rollup.c: small processes, a row for each command. 0 or -errno. */
+int rollup_open(struct report *r);
+/* Is p in one of its rows? 1, 0, -errno. */
+int rollup_takes(struct report *r, const struct process *p);
+int rollup_put(struct report *r);
+void rollup_close(struct report *r);
 
 void report_label(struct report *r, const struct phase *ph); /* "[label]", "(startup)" */
 void report_since(struct report *r, uint64_t ns);	     /* "+12.408 s" */
