@@ -7,7 +7,31 @@ load helpers
 
 attach() {
 	start_tracer attach -o "$R" "$@"
-	retry 30 attached
+	retry 30 attached || fail "$(cat "$ERR")"
+}
+
+# in_cgroup COMMAND...: in a memory cgroup of its own, of either version.
+in_cgroup() {
+	local top=/sys/fs/cgroup cg
+	if grep -qw memory $top/cgroup.controllers 2>/dev/null; then
+		echo +memory >$top/cgroup.subtree_control
+	else
+		top=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { print $2; exit }' /proc/mounts)
+	fi
+	[ -n "$top" ] || fail "no memory controller"
+	cg=$top/peakphase-trees-$$
+	mkdir -p "$cg"
+	(
+		echo $BASHPID >"$cg/cgroup.procs"
+		"$@"
+	)
+	retry 10 rmdir "$cg"
+}
+
+# large_file MIB: a file of that size, not sparse, read from the disk's own pages.
+large_file() {
+	dd if=/dev/zero of="$T/large" bs=1M count="$1" conv=fsync status=none
+	echo "$T/large"
 }
 
 @test "a sibling on the same memory outlives the first process: the end is the last one's, the status the first's" {
@@ -71,4 +95,141 @@ attach() {
 	q '[p["exit"]["signal"] for p in procs if "orphan" in p["command"] and "sharers" in p["command"] and p["exit"]["kind"] == "signal"] == [9]' \
 		'[near(p["peak"]["bytes"], 70 * MIB, 4 * MIB) for p in procs if p["exit"]["signal"] == 9] == [True]' \
 		'[(p["exit"]["status"], near(p["peak"]["bytes"], 10 * MIB, 3 * MIB)) for p in procs if "hog:10 ready" in p["command"] and p["begun_by"] == "exec" and "script" in p["command"].split()[0]] == [(0, True)]'
+}
+
+# The images of a report by a word of their command line, of one reason.
+images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == '$2']"; }
+
+# C1
+@test "workers of fork, spawn and forkserver: each has its phase, the parent's has nothing of it" {
+	local method how
+	for method in fork spawn forkserver; do
+		peak_run -- "$PYTHON" "$PYW/pool.py" $method 3 60
+		q 'len(phs("worker")) == 3' 'all(near(delta(p), 60 * MIB) for p in phs("worker"))' \
+			'len({p["pid"] for p in procs for f in p["phases"] if name_of(f) == "worker"}) == 3' \
+			'near(delta(ph("pool")), 0, 2 * MIB)' 'not any(r["losses"].values())' \
+			"[f['label'] for f in $(images pool.py exec)[0]['phases']] == ['(startup)', 'pool', '(after)']"
+		# With spawn a worker is a program of its own.
+		how=fork
+		[ $method != spawn ] || how=exec
+		q "all(p['begun_by'] == '$how' for p in procs for f in p['phases'] if name_of(f) == 'worker')"
+	done
+}
+
+# C1, in C. Pages of files are not inherited: 0.3 MiB of libc come back, fault by fault.
+@test "forked children begin with what they inherited, marked so, and their growth is their own" {
+	run_c begin:parent hog:100 fork:3 begin:worker hog:60 end done reap end
+	q 'len(phs("worker")) == 3' 'all(near(delta(p), 60 * MIB, MIB) for p in phs("worker"))' \
+		'near(ph("parent")["grew_bytes"], 100 * MIB, 65536)' 'near(delta(ph("parent")), 100 * MIB, 65536)' \
+		"all(p['inherited_bytes'] == p['baseline_bytes'] > 100 * MIB for p in $(images script fork) + [p for p in procs if p['begun_by'] == 'fork'])" \
+		'all(p["grew_bytes"] < 62 * MIB for p in procs if p["begun_by"] == "fork")' \
+		'len({(p["pid"], p["start_boot_ns"]) for p in procs}) == 4'
+	"$PP" report "$R" >"$T/text"
+	[ "$(grep -cE 'forked from pid [0-9]+, inherited 10[0-9]\.[0-9] MiB' "$T/text")" -eq 3 ]
+}
+
+# C2
+@test "exec: the phase before it has its peak and ends with it, the program after it begins near 0" {
+	run_c begin:before_exec hog:200 exec "$W/script" begin:after_exec hog:40 end
+	q 'near(delta(ph("before_exec")), 200 * MIB, 65536)' 'ph("before_exec")["ended_by"] == "exec"' \
+		'proc()["exit"]["kind"] == "exec"' 'proc(0)["pid"] == proc(1)["pid"]' 'proc(1)["begun_by"] == "exec"' \
+		'proc(1)["baseline_bytes"] < MIB' 'near(delta(ph("after_exec")), 40 * MIB, 65536)' \
+		'r["job"]["processes"] == 1 and r["job"]["most_at_once"] == 1' \
+		'r["job"]["rss_sum_peak_bytes"] == r["peak"]["bytes"] and r["job"]["rss_sum_error_bytes"] == 0'
+}
+
+# C3
+@test "four children at once: their sum is of one moment; one after the other they are not added up" {
+	run_c fork:4 begin:load hog:200 sleep:2000 free end done reap
+	q 'r["job"]["processes"] == 5' 'r["job"]["most_at_once"] == 5' \
+		'near(r["job"]["rss_sum_peak_bytes"], 800 * MIB, 5 * 4 * MIB)' 'r["job"]["rss_sum_error_bytes"] < 30 * MIB' \
+		'[o["phases"] for o in r["job"]["rss_sum_open"]] == [["(startup)"]] + 4 * [["load"]]' \
+		'all(near(o["rss_bytes"], 200 * MIB, 5 * MIB) for o in r["job"]["rss_sum_open"][1:])'
+	"$PP" report "$R" | grep -E 'sum of RSS 8[0-9]{2}\.[0-9] ±[0-9.]+ MiB at .*shared pages counted in each: pid .* in \[load\], '
+	run_c repeat:4 fork:1 begin:load hog:200 free end done reap done
+	q 'r["job"]["processes"] == 5' 'r["job"]["most_at_once"] == 2' 'near(r["job"]["rss_sum_peak_bytes"], 204 * MIB, 5 * MIB)' \
+		'len(r["job"]["rss_sum_open"]) == 2'
+}
+
+# C3: the honest total of processes that share pages is the cgroup's charge.
+@test "four children of a large parent: the sum counts it five times, the charge once" {
+	in_cgroup run_c hog4k:300 fork:4 begin:child sleep:300 end done reap
+	q 'r["job"]["rss_sum_peak_bytes"] > 1450 * MIB' '300 * MIB < r["job"]["charge_peak_bytes"] < 350 * MIB' \
+		'["child"] in [o["phases"] for o in r["job"]["charge_open"]] or r["job"]["charge_open"][0]["phases"] == ["(startup)"]'
+}
+
+# C6
+@test "a child that rewrites what it inherited: its RSS is flat, the charge is not" {
+	in_cgroup run_c hog4k:64 fork:1 begin:before sleep:20 end begin:rewrite rewrite sleep:50 end done reap
+	q 'near(delta(ph("rewrite")), 0, 131072)' \
+		'near(ph("rewrite")["charge_peak_bytes"] - ph("before")["charge_peak_bytes"], 64 * MIB, 4 * MIB)' \
+		'near(r["job"]["charge_peak_bytes"], ph("rewrite")["charge_peak_bytes"], MIB)' \
+		'["rewrite"] in [o["phases"] for o in r["job"]["charge_open"]]'
+}
+
+# C7
+@test "another process pages the target out: the fall is external, and in no phase of the other" {
+	start_target "$W/script" map:"$(large_file 64)" "ready:$T/on" "wait:$T/go" begin:late hog:10 end
+	retry 30 test -e "$T/on"
+	attach -p "$TARGET"
+	address=$(grep -F "$T/large" "/proc/$TARGET/maps" | head -n 1 | cut -d- -f1)
+	"$W/outside" "$TARGET" "$address" 64
+	touch "$T/go"
+	wait_for "$TRACER"
+	# Shared with nobody, so all of it can go; clean pages of a file need no swap.
+	q 'near(proc()["external_shrank_bytes"], 64 * MIB, 4 * MIB)' 'proc()["shrank_bytes"] < 4 * MIB' \
+		'near(delta(ph("late")), 10 * MIB, 65536)' 'near(proc()["baseline_bytes"], 66 * MIB, 3 * MIB)'
+	"$PP" report "$R" | grep -q 'changed from outside'
+}
+
+# C8: the pids of a namespace of their own come round quickly.
+@test "pids that are used again: identity is pid and start" {
+	run_c repeat:300 fork:1 done reap done begin:end hog:5 end
+	q 'len(procs) == 301' 'len({(p["pid"], p["start_boot_ns"]) for p in procs}) == 301' \
+		'near(delta(ph("end")), 5 * MIB, 65536)' 'r["job"]["processes"] == 301'
+}
+
+# C5, the half about fork.
+@test "attach: what is forked later is traced, and the end of the last ends the tracing" {
+	start_target "$W/script" "ready:$T/on" "wait:$T/go" fork:1 fork:1 begin:grandchild hog:30 sleep:300 end done done
+	retry 30 test -e "$T/on"
+	attach -p "$TARGET"
+	touch "$T/go"
+	wait_for "$TRACER"
+	[ "$STATUS" -eq 0 ]
+	q 'len(procs) == 3' 'near(delta(ph("grandchild")), 30 * MIB, MIB)' 'all(p["exit"]["kind"] == "exit" for p in procs)'
+}
+
+@test "--no-follow: the command alone" {
+	peak_run --no-follow -- "$W/script" begin:parent fork:2 begin:child hog:20 end done reap end exec "$W/script" begin:after end
+	q 'len(procs) == 2' 'len(phs("child")) == 0' 'len(phs("parent")) == 1' 'len(phs("after")) == 1' 'not any(r["losses"].values())'
+}
+
+@test "a leader that ends before its threads; a thread that execs" {
+	peak_run -- "$W/sharers" leader
+	q 'len(procs) == 1' 'near(delta(ph("thread")), 20 * MIB, 131072)' 'proc()["exit"]["kind"] == "exit"' \
+		'proc()["exit"]["status"] == 0' 'ph("thread")["ended_by"] == "end"'
+	rm "$R" "$T/report.json"
+	start_target "$W/sharers" leader "$T/go"
+	retry 30 grep -q there "$OUT"
+	attach -p "$TARGET"
+	touch "$T/go"
+	wait_for "$TRACER"
+	[ "$STATUS" -eq 0 ]
+	q 'len(procs) == 1' 'near(delta(ph("thread")), 20 * MIB, 131072)' 'proc()["exit"]["kind"] == "exit"' "proc()['pid'] == $TARGET"
+	peak_run -- "$W/sharers" threadexec "$W/script" begin:after hog:10 end
+	q 'len(procs) == 2' 'proc(0)["pid"] == proc(1)["pid"]' 'proc()["exit"]["kind"] == "exec"' 'near(delta(ph("after")), 10 * MIB, 65536)' \
+		'near(ph("thread")["grew_bytes"], 20 * MIB, 131072)' '(proc(0)["pid"], proc(0)["start_boot_ns"]) == (proc(1)["pid"], proc(1)["start_boot_ns"])'
+}
+
+# Neither a process nor an edge may be lost, and the parent's story is whole.
+@test "a storm of short processes: all counted, rolled up, nothing lost" {
+	local n
+	n=$(scaled 3000)
+	run_c begin:storm repeat:$n fork:1 done reap done end begin:after hog:20 end
+	q "len(procs) == $n + 1" 'not any(r["losses"].values())' 'near(delta(ph("after")), 20 * MIB, 65536)' \
+		'ph("storm")["ended_by"] == "end"' "r['job']['processes'] == $n + 1"
+	"$PP" report "$R" >"$T/text"
+	[ "$(wc -l <"$T/text")" -lt 40 ]
+	grep -E "^  script +$n " "$T/text"
 }

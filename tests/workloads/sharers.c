@@ -8,9 +8,14 @@
  *   sharers vfork ARGV…        20 MiB, a mark; a vfork child touches 30, marks, and becomes ARGV;
  *                              another mark, status 4
  *   sharers orphan ARGV…       the vfork child kills its parent, touches 50 MiB, and becomes ARGV
+ *   sharers leader [FILE]      the first thread ends; another, after FILE is there, takes 20 MiB in
+ *                              the span `thread`, and ends the process
+ *   sharers threadexec ARGV…   another thread takes 20 MiB there, and becomes ARGV
  */
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "work.h"
@@ -103,6 +108,38 @@ static int run_pair(const char *go)
 	return 0;
 }
 
+static void *thread(void *arg)
+{
+	char **argv = arg;
+	uint64_t token;
+
+	if (!strcmp(argv[1], "leader")) {
+		sleep_ms(100);
+		say("there\n");
+		if (argv[2])
+			wait_file(argv[2]);
+	}
+	token = log_rss_begin("thread");
+	hog(20 * MIB, MADV_NOHUGEPAGE);
+	log_rss_end(token);
+	if (!strcmp(argv[1], "leader"))
+		exit(0);
+	execv(argv[2], argv + 2);
+	die(argv[2]);
+}
+
+static void run_thread(char **argv)
+{
+	pthread_t t;
+
+	errno = pthread_create(&t, NULL, thread, argv);
+	if (errno)
+		die("pthread_create");
+	if (!strcmp(argv[1], "leader"))
+		syscall(SYS_exit, 0);
+	pause();
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -115,6 +152,8 @@ int main(int argc, char **argv)
 		share(outlive, &s, 0);
 		_exit(3);
 	}
+	if (!strcmp(mode, "leader") || (!strcmp(mode, "threadexec") && argc > 2))
+		run_thread(argv);
 	if (!strcmp(mode, "pair") && argc == 3)
 		return run_pair(argv[2]);
 	if (!strcmp(mode, "vfork") && argc > 2) {

@@ -340,3 +340,29 @@ int proc_threads_each(const char *proc, pid_t pid, int (*fn)(void *, pid_t), voi
 	closedir(d);
 	return err;
 }
+
+struct living {
+	const char *proc;
+	pid_t tid;
+};
+
+static int keep_living(void *ctx, pid_t tid)
+{
+	struct living *l = ctx;
+	struct proc_stat st;
+
+	if (proc_stat(l->proc, tid, &st) || st.state == 'Z' || st.state == 'X')
+		return 0;
+	l->tid = tid;
+	return 1;
+}
+
+pid_t proc_living(const char *proc, pid_t pid)
+{
+	struct living l = {proc, pid};
+	struct proc_stat st;
+
+	if (!proc_stat(proc, pid, &st) && st.state == 'Z')
+		proc_threads_each(proc, pid, keep_living, &l);
+	return l.tid;
+}

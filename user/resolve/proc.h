@@ -57,6 +57,12 @@ int proc_stat(const char *proc, pid_t pid, struct proc_stat *out);
 int proc_status_parse(const char *text, struct proc_status *out);
 int proc_status(const char *proc, pid_t pid, struct proc_status *out);
 
+/*
+ * The thread whose maps, exe and root are those of process pid: its leader, unless that has ended
+ * before the others: then one of them, which has a folder in /proc too.
+ */
+pid_t proc_living(const char *proc, pid_t pid);
+
 /* What pid is; *tgid is set for PROC_THREAD and PROC_USER. */
 enum proc_kind proc_kind(const char *proc, pid_t pid, pid_t *tgid);
 

@@ -137,8 +137,9 @@ static int known_places_inside(struct process_search *s, const char *exe)
 	return err;
 }
 
-int find_in_process(const char *proc, pid_t pid, find_fn fn, void *ctx)
+int find_in_process(const char *proc, pid_t process, find_fn fn, void *ctx)
 {
+	pid_t pid = proc_living(proc, process);
 	struct process_search s = {.finder = {fn, ctx, -1, NULL}, .proc = proc, .pid = pid};
 	char exe[PATH_MAX], path[PATH_MAX];
 	int err;
