@@ -200,6 +200,20 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 	q 'len(procs) == 3' 'near(delta(ph("grandchild")), 30 * MIB, MIB)' 'all(p["exit"]["kind"] == "exit" for p in procs)'
 }
 
+@test "attach ends with the last process, also when the record of its end was lost" {
+	start_target "$W/script" "ready:$T/on" "wait:$T/go" repeat:2000 mark:flood done
+	retry 30 test -e "$T/on"
+	attach --ring-edges 64K -p "$TARGET"
+	kill -STOP "$TRACER"
+	touch "$T/go"
+	wait_for "$TARGET"
+	kill -CONT "$TRACER"
+	wait_for "$TRACER"
+	[ "$STATUS" -eq 0 ]
+	grep -q 'lost' "$ERR"
+	q 'len(procs) == 1' 'r["losses"]["edges"] > 1000' 'proc()["exit"]["kind"] == "running"' 'not proc()["exact"]'
+}
+
 @test "--no-follow: the command alone" {
 	peak_run --no-follow -- "$W/script" begin:parent fork:2 begin:child hog:20 end done reap end exec "$W/script" begin:after end
 	q 'len(procs) == 2' 'len(phs("child")) == 0' 'len(phs("parent")) == 1' 'len(phs("after")) == 1' 'not any(r["losses"].values())'

@@ -296,7 +296,8 @@ void trace_say_baseline(const struct trace *t, unsigned int markers)
 
 unsigned int trace_live(const struct trace *t)
 {
-	return t->live;
+	/* The record of an end may have been lost: the kernel's own table is the last word. */
+	return t->live && session_follows_any(t->session) ? t->live : 0;
 }
 
 unsigned int trace_seen(const struct trace *t)

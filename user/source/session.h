@@ -77,6 +77,8 @@ int session_adopt(struct session *s);
 int session_stop(struct session *s);
 /* Is it followed (adopted, not ended)? 1, 0, -errno. */
 int session_follows(struct session *s, pid_t pid);
+/* Is any process followed? */
+bool session_follows_any(struct session *s);
 
 /*
  * Probes the markers of one file; quiet when it has none, or has been probed before. Returns the

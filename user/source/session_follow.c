@@ -117,3 +117,10 @@ int session_adopt(struct session *s)
 {
 	return session_iter(s->skel->progs.adopt_running, 0);
 }
+
+bool session_follows_any(struct session *s)
+{
+	uint32_t key;
+
+	return !bpf_map_get_next_key(bpf_map__fd(s->skel->maps.procs), NULL, &key);
+}
