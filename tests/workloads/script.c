@@ -17,8 +17,8 @@
  *   say:TEXT             print TEXT
  *   smaps                print the RSS by the kernel's page-table walk
  *   ready:FILE wait:FILE make FILE; wait until FILE is there
- *   exec ARGV…           become another program
- *   exit:N _exit:N raise:SIGNAL
+ *   nextpid:N            what is forked next has that pid, if it is free (in a pid namespace of
+ * ours) exec ARGV…           become another program exit:N _exit:N raise:SIGNAL
  */
 #include <signal.h>
 #include <sys/stat.h>
@@ -263,6 +263,15 @@ static int step_ending(struct script *s, int i)
 	return 1;
 }
 
+static void set_next_pid(int pid)
+{
+	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || dprintf(fd, "%d", pid - 1) < 0)
+		die("ns_last_pid");
+	close(fd);
+}
+
 static void do_reap(void)
 {
 	while (wait(NULL) > 0 || errno == EINTR)
@@ -283,6 +292,8 @@ static void step(struct script *s, int i)
 		say("smaps_rss=%llu\n", (unsigned long long)smaps_rss());
 	else if (!strcmp(op, "reap"))
 		do_reap();
+	else if ((a = arg_of(op, "nextpid")))
+		set_next_pid(atoi(a));
 	else if ((a = arg_of(op, "ready")))
 		make_file(a);
 	else if ((a = arg_of(op, "wait")))
