@@ -23,6 +23,7 @@ MEASURES = {
     "kedro": (marks.kedro, "Kedro plugin untraced"),
     "peak": (tracer.peaks, "error of the peak"),
     "start": (tracer.start_stop, "start and detach"),
+    "container": (tracer.containers, "attach to a container"),
     "steady": (tracer.steady, "tracer at 1,000 marks/s"),
     "report": (tracer.report, "report on 1,000,000 marks"),
 }

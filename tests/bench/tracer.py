@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The tracer itself: how right, how fast it starts and ends, how much it takes, and its report."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -72,6 +73,62 @@ def attach(bench):
             tracer.wait(20)
             end = time.monotonic_ns()
     return (on - start) / 1e6, (off - interrupted) / 1e6, (end - interrupted) / 1e6
+
+
+@contextlib.contextmanager
+def container(bench, processes):
+    """A cgroup as an engine would make it, with so many processes of 1 MiB in it; the beginning of its id."""
+    root = "/sys/fs/cgroup/memory" if os.path.isdir("/sys/fs/cgroup/memory") else "/sys/fs/cgroup"
+    name = f"beac{os.getpid():060x}"
+    cgroup = os.path.join(root, "docker", name)
+    try:
+        os.makedirs(cgroup)
+    except OSError as e:
+        raise Unavailable(f"no cgroup: {e}") from e
+    started = []
+    try:
+        for _ in range(processes):
+            p = subprocess.Popen([bench.workload("script"), "hog:1", "say:on", "sleep:600000"], stdout=subprocess.PIPE)
+            started.append(p)
+            with open(os.path.join(cgroup, "cgroup.procs"), "w", encoding="ascii") as f:
+                f.write(str(p.pid))
+        for p in started:
+            p.stdout.readline()
+        yield name
+    finally:
+        for p in started:
+            p.kill()
+            p.wait()
+            p.stdout.close()
+        # The last one is counted in it for a moment longer.
+        for _ in range(100):
+            with contextlib.suppress(OSError):
+                os.rmdir(cgroup)
+                break
+            time.sleep(0.05)
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(cgroup))
+
+
+def attach_container(bench, name, processes):
+    """ms from exec to the line that says that all of them are traced."""
+    start = time.monotonic_ns()
+    with subprocess.Popen([bench.peakphase, "attach", "--no-record", "--container", name], stderr=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, text=True) as tracer:
+        line = tracer.stderr.readline()
+        end = time.monotonic_ns()
+        tracer.send_signal(signal.SIGINT)
+        tracer.stderr.read()
+    if f"attached to {processes} processes" not in line:
+        raise Unavailable("attach: " + line.strip())
+    return (end - start) / 1e6
+
+
+def containers(bench):
+    """Measure 9, of a container."""
+    with container(bench, 200) as name:
+        return [Row("attach --container: 200 processes, start to attached",
+                    [attach_container(bench, name, 200) for _ in range(5)], 500, "ms", digits=0)]
 
 
 def start_stop(bench):

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -70,22 +71,34 @@ static int add_process(struct listing *l, pid_t pid, int sites)
 	return 0;
 }
 
+/* A tracer has a marker too, which it tries the probes of the kernel on. */
+static bool is_tracer(pid_t pid, const struct stat *own)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !stat(path, &st) && st.st_dev == own->st_dev && st.st_ino == own->st_ino;
+}
+
 static int find_processes(struct listing *l)
 {
+	struct stat own = {.st_ino = 0};
 	struct marked *m = marked_new();
 	DIR *d = opendir("/proc");
 	struct dirent *e;
 	int err = m && d ? 0 : -ENOMEM;
 
+	stat("/proc/self/exe", &own);
 	while (!err && (e = readdir(d))) {
 		pid_t pid = isdigit((unsigned char)e->d_name[0]) ? (pid_t)atoi(e->d_name) : 0;
-		int sites = pid && pid != getpid() ? marked_sites(m, "/proc", pid) : 0;
+		int sites = pid ? marked_sites(m, "/proc", pid) : 0;
 
 		if (sites == -EACCES || sites == -EPERM)
 			l->refused++;
 		if (sites == -ENOMEM)
 			err = sites;
-		if (sites > 0)
+		if (sites > 0 && !is_tracer(pid, &own))
 			err = add_process(l, pid, sites);
 	}
 	if (d)
@@ -252,9 +265,10 @@ int attach_list(bool json, FILE *f)
 		fputc('\n', f);
 		put_processes(&l, f);
 	}
-	if (!err && l.refused)
-		say_info("%u process%s could not be looked into%s", l.refused,
-			 l.refused == 1 ? "" : "es", geteuid() ? ": run as root" : "");
+	/* Root may be refused too, by a security module: there is nothing to advise then. */
+	if (!err && l.refused && geteuid())
+		say_info("%u process%s could not be looked into: run as root", l.refused,
+			 l.refused == 1 ? "" : "es");
 	containers_free(&l.containers);
 	free(l.v);
 	return err ? STATUS_FAILED : STATUS_DONE;
