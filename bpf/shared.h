@@ -29,6 +29,16 @@ struct cgroup_key {
 	u32 pad;
 };
 
+/*
+ * A cgroup that is to be watched as soon as it is made: its path within the hierarchy, or the last
+ * part of it, by logic.h's hash.
+ */
+struct awaited_key {
+	u64 hash;
+	u32 hierarchy;
+	u32 by_name; /* 1: the last part */
+};
+
 /* First test of every event of the machine: how many traced mms have this hash, and one of them. */
 struct bucket {
 	u32 count;

@@ -180,6 +180,27 @@ knows() { [ "$(sql "$R" "select count(*) from processes where pid = $1" 2>/dev/n
 	q 'near(delta(ph("run1")), 10 * MIB, 65536)' 'near(delta(ph("run2")), 20 * MIB, 65536)'
 }
 
+@test "--wait: what starts the moment its cgroup is made is followed from its exec" {
+	local i
+	rmdir "$CG"
+	start_tracer attach -o "$R" --wait --cgroup "$CG_PATH"
+	retry 30 grep -q "waiting for $CG_PATH" "$ERR"
+	for i in 1 2 3; do
+		mkdir "$CG"
+		cgroup_run "$CG" "$W/script" "hog:${i}0" >>"$OUT"
+		retry 10 rmdir_quiet "$CG"
+	done
+	# The same name elsewhere is another cgroup.
+	mkdir "${CG%/*}/other$$" "${CG%/*}/other$$/${CG##*/}"
+	CG_MADE=("${CG%/*}/other$$/${CG##*/}" "${CG%/*}/other$$" "${CG_MADE[@]}")
+	cgroup_run "${CG_MADE[0]}" "$W/script" hog:40 >>"$OUT"
+	kill -INT "$TRACER"
+	wait_for "$TRACER"
+	[ "$STATUS" -eq 0 ]
+	q '[round((p["peak"]["bytes"] - 1.2 * MIB) / MIB / 10) for p in procs if p["begun_by"] == "exec"] == [1, 2, 3]' \
+		'sum(p["begun_by"] == "join" for p in procs) == 3' 'all(p["baseline_bytes"] < MIB for p in procs if p["begun_by"] == "exec")'
+}
+
 @test "what is not there is said, with what to do" {
 	status_of "$PP" attach --no-record --cgroup /no/such/cgroup
 	[ "$STATUS" -eq 1 ]
@@ -212,7 +233,9 @@ knows() { [ "$(sql "$R" "select count(*) from processes where pid = $1" 2>/dev/n
 	local id base
 	id=$(printf 'feed%060x' $$)
 	[ "$CG_V" = 1 ] && base=/sys/fs/cgroup/memory || base=/sys/fs/cgroup
-	mkdir -p "$base/docker/$id"
+	mkdir -p "$base/docker"
+	[ "$CG_V" = 1 ] || echo +memory >"$base/docker/cgroup.subtree_control"
+	mkdir "$base/docker/$id"
 	CG_MADE=("$base/docker/$id" "${CG_MADE[@]}")
 	inside "$base/docker/$id" hog:20 "ready:$T/on" "wait:$T/go" begin:late hog:10 end
 	"$PP" attach --list >"$T/list"

@@ -98,6 +98,50 @@ static void none(void **state)
 	assert_int_equal(find("cgroup-v1", "/docker/..x", &p), -ENOENT);
 }
 
+static int expect(const char *fixture, const char *text, struct cgroup_place *p)
+{
+	char root[PATH_MAX], proc[PATH_MAX];
+
+	FIXTURE(root, fixture);
+	assert_true(snprintf(proc, sizeof(proc), "%s/proc", root) < PATH_MAX);
+	return cgroup_place_expect(proc, root, text, p);
+}
+
+static void yet_to_come(void **state)
+{
+	char root[PATH_MAX], dir[PATH_MAX + 64];
+	struct cgroup_place p;
+
+	(void)state;
+	assert_int_equal(expect("cgroup-v1", "jobs/nightly", &p), 0);
+	assert_string_equal(p.path, "/jobs/nightly");
+	assert_int_equal(p.hierarchy, 4);
+	FIXTURE(root, "cgroup-v1");
+	snprintf(dir, sizeof(dir), "%s/sys/fs/cgroup/cpu/jobs/", root);
+	assert_int_equal(expect("cgroup-v1", dir, &p), 0);
+	assert_string_equal(p.path, "/jobs");
+	assert_int_equal(p.hierarchy, 5);
+	assert_int_equal(expect("cgroup-v2", "/jobs", &p), 0);
+	assert_int_equal(p.hierarchy, 0);
+	assert_int_equal(expect("cgroup-v2", "../jobs", &p), -EINVAL);
+}
+
+static void folders_of_containers(void **state)
+{
+	char folder[CGROUP_FOLDER_MAX], path[PATH_MAX];
+	struct cgroup_container c;
+	unsigned int n;
+
+	(void)state;
+	/* Whatever is said to be a container's folder is understood as one. */
+	for (n = 0; cgroup_container_folder(ID, n, folder); n++) {
+		snprintf(path, sizeof(path), "/docker/%s", folder);
+		assert_true(cgroup_container(path, &c));
+		assert_string_equal(c.id, ID);
+	}
+	assert_int_equal(n, 9);
+}
+
 struct seen {
 	pid_t pid[8];
 	int n, stop_at;
@@ -168,19 +212,39 @@ static void moved(void **state)
 	FIXTURE(root, "cgroup-v1");
 	assert_int_equal(find("cgroup-v1", "/docker/" ID, &p), 0);
 	n = cgroup_names_new(root);
-	assert_int_equal(cgroup_names_get(n, p.id + 1, 10, &named), 0);
+	assert_int_equal(cgroup_names_get(n, UINT64_MAX, 10, &named), 0);
 	assert_int_equal(cgroup_names_get(n, p.id, 10, &named), 1);
 	assert_string_equal(named.path, "/docker/" ID);
+	cgroup_names_free(&n);
+}
+
+/* Without a controller of its own it is counted in the one above: that has the number. */
+static void counted_above(void **state)
+{
+	struct cgroup_named named;
+	struct cgroup_names *n;
+	struct cgroup_place p;
+	char root[PATH_MAX];
+
+	(void)state;
+	FIXTURE(root, "cgroup-v1");
+	assert_int_equal(find("cgroup-v1", "/docker", &p), 0);
+	n = cgroup_names_new(root);
+	assert_int_equal(cgroup_names_get(n, p.id, 10, &named), 1);
+	assert_string_equal(named.path, "/docker");
+	assert_null(named.in);
 	cgroup_names_free(&n);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(by_path),	 cmocka_unit_test(of_other_hierarchies),
-	    cmocka_unit_test(by_folder), cmocka_unit_test(on_v2),
-	    cmocka_unit_test(none),	 cmocka_unit_test(processes),
-	    cmocka_unit_test(names),	 cmocka_unit_test(moved),
+	    cmocka_unit_test(by_path),	     cmocka_unit_test(of_other_hierarchies),
+	    cmocka_unit_test(by_folder),     cmocka_unit_test(on_v2),
+	    cmocka_unit_test(yet_to_come),   cmocka_unit_test(folders_of_containers),
+	    cmocka_unit_test(none),	     cmocka_unit_test(processes),
+	    cmocka_unit_test(names),	     cmocka_unit_test(moved),
+	    cmocka_unit_test(counted_above),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

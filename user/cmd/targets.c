@@ -120,9 +120,12 @@ int targets_take_in(struct targets *t, struct session *s)
 	struct taking k = {.s = s};
 	int err = 0;
 
-	for (unsigned int i = 0; i < t->n && !err; i++)
-		if (t->v[i].found)
+	for (unsigned int i = 0; i < t->n && !err; i++) {
+		if (t->wait)
+			err = target_await(&t->v[i], s);
+		if (t->v[i].found && !err)
 			err = watch_cgroup(&t->v[i], s);
+	}
 	for (int round = 0; !err && round < ROUNDS_MAX && (!round || k.fresh); round++) {
 		k.fresh = 0;
 		for (unsigned int i = 0; i < t->n && !err; i++) {

@@ -281,3 +281,17 @@ bool cgroup_container(const char *path, struct cgroup_container *c)
 	c->id[0] = '\0';
 	return false;
 }
+
+bool cgroup_container_folder(const char *id, unsigned int i, char out[static CGROUP_FOLDER_MAX])
+{
+	const size_t n = sizeof(by_prefix) / sizeof(by_prefix[0]);
+
+	if (i > 2 * n)
+		return false;
+	if (!i)
+		snprintf(out, CGROUP_FOLDER_MAX, "%.64s", id);
+	else
+		snprintf(out, CGROUP_FOLDER_MAX, "%s%.64s%s", by_prefix[(i - 1) / 2].prefix, id,
+			 i % 2 ? ".scope" : "");
+	return true;
+}

@@ -70,5 +70,11 @@ int cgroup_ancestor(const char *path, unsigned int level, char out[static PATH_M
 /* What container a path looks like; false: none known. A guess by the usual names of directories.
  */
 bool cgroup_container(const char *path, struct cgroup_container *c);
+/*
+ * The other way round: what engines may call the folder of the container with that id, one by one
+ * from i = 0. False: there are no more.
+ */
+#define CGROUP_FOLDER_MAX 128
+bool cgroup_container_folder(const char *id, unsigned int i, char out[static CGROUP_FOLDER_MAX]);
 
 #endif

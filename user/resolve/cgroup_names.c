@@ -71,14 +71,24 @@ void cgroup_names_free(struct cgroup_names **np)
 	*np = NULL;
 }
 
-/* Is path the cgroup with that number? One whose folder cannot be seen from here passes. */
-static bool is_that(const struct cgroup_names *n, const char *path, uint64_t id)
+/*
+ * Cuts the path down to the cgroup with that number: on v2 a cgroup without the controller is
+ * counted in one above it. One whose folder cannot be seen from here passes as it is.
+ */
+static bool cut_to(struct cgroup_names *n, uint64_t id)
 {
-	char dir[PATH_MAX];
+	char up[PATH_MAX], dir[PATH_MAX];
 	struct stat st;
 
-	return !n->memory.dir[0] || cgroup_dir(&n->memory, path, dir) || stat(dir, &st) ||
-	       st.st_ino == id;
+	for (unsigned int level = 0; !cgroup_ancestor(n->path, level, up); level++) {
+		if (!n->memory.dir[0] || cgroup_dir(&n->memory, up, dir) || stat(dir, &st))
+			return !level;
+		if (st.st_ino != id)
+			continue;
+		strcpy(n->path, up);
+		return true;
+	}
+	return false;
 }
 
 static int find_container(struct cgroup_names *n, const char *path, const struct container **out)
@@ -106,7 +116,7 @@ int cgroup_names_get(struct cgroup_names *n, uint64_t id, pid_t pid, struct cgro
 
 	memset(out, 0, sizeof(*out));
 	HASH_FIND(hh, n->known, &id, sizeof(id), k);
-	if (k || !id || cgroup_of(n->proc, pid, &n->memory, n->path) || !is_that(n, n->path, id))
+	if (k || !id || cgroup_of(n->proc, pid, &n->memory, n->path) || !cut_to(n, id))
 		return 0;
 	if (find_container(n, n->path, &out->in))
 		return -ENOMEM;

@@ -23,7 +23,7 @@ struct search {
 	const char *text;
 	struct cgroup_place *out;
 	int best;
-	int err;
+	bool expected; /* it need not be there */
 };
 
 static int take(struct search *s, const struct cgroup_hierarchy *h, const char *below, int rank)
@@ -39,7 +39,7 @@ static int take(struct search *s, const struct cgroup_hierarchy *h, const char *
 	if (snprintf(dir, sizeof(dir), "%s%s%s", h->dir, *below ? "/" : "", below) >=
 	    (int)sizeof(dir))
 		return -ENAMETOOLONG;
-	if (stat(dir, &st) || !S_ISDIR(st.st_mode))
+	if (!s->expected && (stat(dir, &st) || !S_ISDIR(st.st_mode)))
 		return 0;
 	if (snprintf(p->path, sizeof(p->path), "%s/%s", top, below) >= (int)sizeof(p->path))
 		return -ENAMETOOLONG;
@@ -47,7 +47,7 @@ static int take(struct search *s, const struct cgroup_hierarchy *h, const char *
 		p->path[n - 1] = '\0';
 	strcpy(p->dir, dir);
 	p->hierarchy = h->number;
-	p->id = st.st_ino;
+	p->id = s->expected ? 0 : st.st_ino;
 	s->best = rank;
 	return 0;
 }
@@ -81,16 +81,30 @@ static bool climbs(const char *text)
 	return false;
 }
 
+static int find(const char *proc, const char *sysroot, struct search *s)
+{
+	int err;
+
+	if (!*s->text || climbs(s->text))
+		return -EINVAL;
+	err = cgroup_hierarchies(proc, sysroot, try_hierarchy, s);
+	return err ? err : s->best ? 0 : -ENOENT;
+}
+
 int cgroup_place_find(const char *proc, const char *sysroot, const char *text,
 		      struct cgroup_place *out)
 {
 	struct search s = {.text = text, .out = out};
-	int err;
 
-	if (!*text || climbs(text))
-		return -EINVAL;
-	err = cgroup_hierarchies(proc, sysroot, try_hierarchy, &s);
-	return err ? err : s.best ? 0 : -ENOENT;
+	return find(proc, sysroot, &s);
+}
+
+int cgroup_place_expect(const char *proc, const char *sysroot, const char *text,
+			struct cgroup_place *out)
+{
+	struct search s = {.text = text, .out = out, .expected = true};
+
+	return find(proc, sysroot, &s);
 }
 
 struct walk {

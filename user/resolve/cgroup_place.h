@@ -24,6 +24,10 @@ struct cgroup_place {
 int cgroup_place_find(const char *proc, const char *sysroot, const char *text,
 		      struct cgroup_place *out);
 
+/* The same for one that need not be there yet: where it would be. Its id is 0. */
+int cgroup_place_expect(const char *proc, const char *sysroot, const char *text,
+			struct cgroup_place *out);
+
 /*
  * Every process in it and in the cgroups below, by number in the namespace of this /proc; a process
  * that is on its way from one to another may come twice, or not. fn returns 0 to go on. -ENOENT: it

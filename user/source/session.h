@@ -67,6 +67,11 @@ int session_watch(struct session *s, pid_t pid);
  * session_watch(). hierarchy: the kernel's number of it, 0 for v2; id: inode of the folder.
  */
 int session_watch_cgroup(struct session *s, uint32_t hierarchy, uint64_t id);
+/*
+ * Watch a cgroup as soon as it is made: by its path within the hierarchy, or, by_name, by the last
+ * part of it alone. Nothing where the kernel does not tell (facts: joins). Asked again: 0.
+ */
+int session_await_cgroup(struct session *s, uint32_t hierarchy, const char *path, bool by_name);
 /* Takes in all watched processes that have not been exec'ed yet, as they are. */
 int session_adopt(struct session *s);
 /*

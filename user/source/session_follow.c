@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/say.h"
+#include "logic.h"
 #include "source/session_iter.h"
 #include "source/session_own.h"
 #include "source/session_pid.h"
@@ -74,6 +75,20 @@ int session_watch_cgroup(struct session *s, uint32_t hierarchy, uint64_t id)
 	uint32_t one = 1;
 
 	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.cgroups), &key, &one, BPF_ANY))
+		return -errno;
+	return 0;
+}
+
+int session_await_cgroup(struct session *s, uint32_t hierarchy, const char *path, bool by_name)
+{
+	struct awaited_key key = {.hash = PP_HASH_INIT, .hierarchy = hierarchy, .by_name = by_name};
+	uint32_t one = 1;
+
+	if (!s->facts.joins)
+		return 0;
+	for (const char *c = path; *c; c++)
+		key.hash = hash_byte(key.hash, (uint8_t)*c);
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.awaited), &key, &one, BPF_ANY))
 		return -errno;
 	return 0;
 }

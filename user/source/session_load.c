@@ -101,6 +101,7 @@ static void set_constants(struct peakphase *skel, const struct session_options *
 	skel->rodata->cfg_nested = nested;
 	bpf_program__set_autoload(skel->progs.find_process, nested);
 	bpf_program__set_autoload(skel->progs.on_cgroup_attach, facts->joins);
+	bpf_program__set_autoload(skel->progs.on_cgroup_made, facts->joins);
 	bpf_program__set_autoload(skel->progs.on_fork_into_cgroup, opt->cgroups);
 	bpf_program__set_autoload(skel->progs.on_fault_user, opt->where_every != 0);
 	bpf_program__set_autoload(skel->progs.on_fault_kernel, opt->where_every != 0);
@@ -172,8 +173,9 @@ int session_load(const struct session_options *opt, enum probe_way way, struct p
 	facts->cpus = (uint32_t)cpus;
 	facts->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	/* Where the kernel has no such tracepoint, the cgroups are looked into again and again. */
-	facts->joins =
-	    opt->cgroups && libbpf_find_vmlinux_btf_id("cgroup_attach_task", BPF_TRACE_RAW_TP) > 0;
+	facts->joins = opt->cgroups &&
+		       libbpf_find_vmlinux_btf_id("cgroup_attach_task", BPF_TRACE_RAW_TP) > 0 &&
+		       libbpf_find_vmlinux_btf_id("cgroup_mkdir", BPF_TRACE_RAW_TP) > 0;
 	skel = peakphase__open();
 	if (!skel) {
 		err = -errno;
@@ -228,6 +230,9 @@ int session_attach(struct peakphase *skel, const struct session_options *opt,
 	if (facts->joins)
 		err = err ? err
 			  : attach_one(skel->progs.on_cgroup_attach, &skel->links.on_cgroup_attach);
+	if (facts->joins)
+		err =
+		    err ? err : attach_one(skel->progs.on_cgroup_made, &skel->links.on_cgroup_made);
 	if (opt->cgroups)
 		err = err ? err
 			  : attach_one(skel->progs.on_fork_into_cgroup,

@@ -12,6 +12,7 @@
 #include "lib/say.h"
 #include "lib/text.h"
 #include "resolve/proc.h"
+#include "source/session.h"
 #include "source/target_container.h"
 
 /* Can pid be traced? 0, or said and -errno. A thread's id stands for its process. */
@@ -148,6 +149,24 @@ int target_find(struct target *t, bool wait)
 		return find_cgroup(t, wait);
 	}
 	return -EINVAL;
+}
+
+int target_await(const struct target *t, struct session *s)
+{
+	char folder[CGROUP_FOLDER_MAX];
+	struct cgroup_place p;
+	int err = 0;
+
+	if (t->kind == TARGET_CGROUP) {
+		if (cgroup_place_expect("/proc", "", t->text, &p))
+			return 0;
+		return session_await_cgroup(s, p.hierarchy, p.path, false);
+	}
+	if (t->kind != TARGET_CONTAINER || !t->id[0] || cgroup_place_find("/proc", "", "/", &p))
+		return 0;
+	for (unsigned int i = 0; !err && cgroup_container_folder(t->id, i, folder); i++)
+		err = session_await_cgroup(s, p.hierarchy, folder, true);
+	return err;
 }
 
 int target_each_process(const struct target *t, int (*fn)(void *, pid_t), void *ctx)

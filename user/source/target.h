@@ -17,6 +17,7 @@ struct target {
 	bool found; /* it is there, and what follows holds */
 	bool whole; /* place is a cgroup that all of the target is in */
 	struct cgroup_place place;
+	char id[65];	/* of a container, also of one that does not run; "": not known */
 	char name[128]; /* for people, not escaped: "docker web-1" */
 };
 
@@ -26,6 +27,13 @@ struct target {
  * -ENOENT, -ESRCH, -EINVAL, …, which are said together with what could have been meant.
  */
 int target_find(struct target *t, bool wait);
+
+/*
+ * Has the session watch its cgroup as soon as that is made: nothing of what then runs in it is
+ * missed. What cannot be known beforehand is left to target_find(). 0 or -errno.
+ */
+struct session;
+int target_await(const struct target *t, struct session *s);
 
 /* Its processes now. fn returns 0 to go on. 0, what fn returned, -ENOENT: it is gone. */
 int target_each_process(const struct target *t, int (*fn)(void *, pid_t), void *ctx);

@@ -114,6 +114,7 @@ static int choose(struct target *t, bool wait, const struct containers *all)
 		say_ambiguous(shown, found, n);
 		return -EINVAL;
 	}
+	snprintf(t->id, sizeof(t->id), "%s", found[0]->id);
 	if (container_running(found[0]))
 		return place(t, found[0]);
 	if (wait)
