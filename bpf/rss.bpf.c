@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Every change of an RSS counter: tp_btf/rss_stat, and the run's constants and tables. */
+#include "adopt.bpf.h"
 #include "cross.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -91,7 +92,10 @@ static __always_inline void book(struct mm_state *st, struct mm_struct *mm,
 	}
 	book_mm(st, amount, true);
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
-	if (!ts || ts->mm_id != st->mm_id) {
+	/* A process is taken in by one of its threads: the others as they come. */
+	if (!ts || ts->mm_id != st->mm_id)
+		ts = thread_adopt(task, st->mm_id);
+	if (!ts) {
 		count_loss(PP_LOSS_GROWTH, amount > 0 ? amount : -amount);
 		return;
 	}
