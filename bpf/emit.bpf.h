@@ -26,6 +26,13 @@ struct {
 	__uint(max_entries, 1 << 20);
 } ring_faults __weak SEC(".maps");
 
+/* Holds a few notes of the largest size: they are read by the program's thread, faster than anyone
+ * writes them down. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 << 20);
+} ring_notes __weak SEC(".maps");
+
 /* st: NULL for a record of no traced mm. */
 static __always_inline void *reserve(struct mm_state *st, u64 size)
 {

@@ -9,6 +9,9 @@
 
 #define LABEL_CHUNKS 65 /* a label is hashed up to 16 KiB */
 #define CHUNK PP_LABEL_MAX
+/* Rounds for a note: its pieces, shorter ones at the ends of pages, pages that have to be faulted
+ * in. */
+#define NOTE_PIECES 3000
 
 /*
  * A label as it is read. All that changes is in the thread's state, not on the stack: verifiers
@@ -124,6 +127,95 @@ static __always_inline void send_mark(struct mm_state *st, struct mm_struct *mm,
 	edge_submit(m, false);
 }
 
+struct noting {
+	struct thread_state *ts;
+	struct mm_state *st;
+};
+
+static __always_inline void send_piece(struct pp_note *n, struct noting *ctx, u32 len, u32 flags)
+{
+	struct thread_state *ts = ctx->ts;
+
+	fill_header(&n->hdr, PP_NOTE, sizeof(*n), ctx->st, bpf_get_current_task_btf());
+	n->token = ts->reading.token;
+	n->number = ts->notes;
+	n->at = ts->reading.len;
+	n->len = len;
+	n->flags = flags;
+	n->pad = 0;
+	ts->reading.len += len;
+	bpf_ringbuf_submit(n, flags ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+/*
+ * One piece, to the end of a page at most; straight into the ring, where nothing may sleep: a page
+ * that is not resident is faulted in without a record in hand, and read in the next round.
+ */
+static long read_piece(u32 i, struct noting *ctx)
+{
+	struct thread_state *ts = ctx->ts;
+	struct reading *r = &ts->reading;
+	u64 at = r->at;
+	u32 room = cfg_page_size - (at & (cfg_page_size - 1));
+	struct reader reader = {.ts = ts};
+	struct pp_note *n;
+	long got;
+
+	if (r->len > PP_NOTE_MAX - PP_NOTE_CHUNK) {
+		r->flags = PP_NOTE_CUT;
+		return 1;
+	}
+	n = bpf_ringbuf_reserve(&ring_notes, sizeof(*n), 0);
+	if (!n) {
+		count_loss(PP_LOSS_NOTES, 1);
+		r->done = 1;
+		return 1;
+	}
+	if (room > PP_NOTE_CHUNK)
+		room = PP_NOTE_CHUNK;
+	if (room > 1) {
+		/* The length with a NUL; a string that fills the room has lost its last byte to
+		 * one. */
+		got = bpf_probe_read_user_str(n->text, room, (void *)at);
+		r->done = got > 0 && got < room;
+	} else {
+		got = bpf_probe_read_user(n->text, 1, (void *)at) ? -1 : n->text[0] ? 2 : 1;
+		r->done = got == 1;
+	}
+	if (got > 0 && got <= PP_NOTE_CHUNK + 1) {
+		r->at = at + got - 1;
+		send_piece(n, ctx, got - 1, r->done ? PP_NOTE_LAST : 0);
+		return r->done != 0;
+	}
+	bpf_ringbuf_discard(n, BPF_RB_NO_WAKEUP);
+	if (has_handler(at, &reader) || bpf_copy_from_user(ts->chunk, 1, (void *)at)) {
+		r->flags = PP_NOTE_UNREADABLE;
+		return 1;
+	}
+	return 0;
+}
+
+/* No edge: a note is of a moment, and cuts no window. */
+static __noinline int noted(struct mm_state *st, struct thread_state *ts)
+{
+	struct noting ctx = {.ts = ts, .st = st};
+	struct pp_note *n;
+
+	ts->notes++;
+	if (ts->reading.at)
+		bpf_loop(NOTE_PIECES, read_piece, &ctx, 0);
+	else
+		ts->reading.flags = PP_NOTE_UNREADABLE;
+	if (ts->reading.done)
+		return 0;
+	n = bpf_ringbuf_reserve(&ring_notes, sizeof(*n), 0);
+	if (n)
+		send_piece(n, &ctx, 0, PP_NOTE_LAST | ts->reading.flags);
+	else
+		count_loss(PP_LOSS_NOTES, 1);
+	return 0;
+}
+
 static __noinline int marked(u64 op, u64 label, u64 token)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -132,7 +224,7 @@ static __noinline int marked(u64 op, u64 label, u64 token)
 	struct mm_state *st;
 	u16 kind;
 
-	if (!mm || op > 2)
+	if (!mm || op > 3)
 		return 0;
 	st = state_of(mm);
 	if (!st)
@@ -142,10 +234,15 @@ static __noinline int marked(u64 op, u64 label, u64 token)
 	if (!ts || ts->mm_id != st->mm_id)
 		ts = thread_adopt(task, st->mm_id);
 	if (!ts) {
-		count_loss(PP_LOSS_MARKS, 1);
+		count_loss(op == 3 ? PP_LOSS_NOTES : PP_LOSS_MARKS, 1);
 		return 0;
 	}
 	__builtin_memset(&ts->reading, 0, sizeof(ts->reading));
+	if (op == 3) {
+		ts->reading.at = label;
+		ts->reading.token = token;
+		return noted(st, ts);
+	}
 	ts->reading.hash = PP_HASH_INIT;
 	if (kind != PP_END)
 		read_label(ts, label);

@@ -85,6 +85,7 @@ struct reading {
 	u32 done;
 	u32 handled; /* its page has a handler for faults */
 	u32 pad;
+	u64 token; /* of a note: the span it is given to */
 };
 
 /* Of a thread; lives and dies with its task. */
@@ -93,7 +94,7 @@ struct thread_state {
 	u64 grew, shrank;
 	u64 min_base, maj_base; /* the task's fault counters when the mm was first traced */
 	u32 marks;
-	u32 pad;
+	u32 notes; /* number of the last one */
 	struct reading reading;
 	char label[PP_LABEL_MAX + 1]; /* read before the window is cut: reading may sleep */
 	char chunk[PP_LABEL_MAX + 1]; /* the rest of a long label passes through here */

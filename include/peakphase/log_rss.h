@@ -13,7 +13,7 @@
  *
  * Header-only: nothing to link, no library, no initialisation, no output, no file, no thread. C99
  * and C++98 or later; gcc 8 or later and clang; executables and libraries, static and shared, LTO.
- * Other languages load liblogrss.so, which exports the same four functions; with PEAKPHASE_LOG=1 in
+ * Other languages load liblogrss.so, which exports the same functions; with PEAKPHASE_LOG=1 in
  * the environment its log_rss() also prints the RSS and the peak so far on stderr.
  *
  * Labels   a NUL-terminated string, or NULL. The program never reads it: a tracer does, and copes
@@ -71,7 +71,12 @@ extern "C" {
 #define PEAKPHASE_MARKED(label) ((void)0)
 #endif
 
-enum peakphase_op { PEAKPHASE_MARK = 0, PEAKPHASE_BEGIN = 1, PEAKPHASE_END = 2 };
+enum peakphase_op {
+	PEAKPHASE_MARK = 0,
+	PEAKPHASE_BEGIN = 1,
+	PEAKPHASE_END = 2,
+	PEAKPHASE_TEXT = 3 /* of a note; tracers that do not know it pass over it */
+};
 
 /* What this translation unit can probe. */
 #if defined(__linux__) && defined(__ELF__) && defined(__LP64__) && !defined(__TINYC__) &&          \
@@ -261,6 +266,25 @@ PEAKPHASE_API void log_rss_end(uint64_t token);
 PEAKPHASE_API void log_rss_end(uint64_t token)
 {
 	peakphase_marker(PEAKPHASE_END, NULL, token);
+}
+
+/*
+ * A note: text that is kept with the innermost phase that this thread has open; without a span that
+ * is the one which its next checkpoint names. For what explains a phase: a query's plan, a file's
+ * name. Up to 1 MiB is kept; any pointer will do, as for labels. Without a tracer nothing happens:
+ * where the text itself is expensive, make it only if log_rss_enabled().
+ */
+PEAKPHASE_API void log_rss_note(const char *text);
+PEAKPHASE_API void log_rss_note(const char *text)
+{
+	peakphase_marker(PEAKPHASE_TEXT, text, 0);
+}
+
+/* The same of the span with that token, which may have begun on another thread. */
+PEAKPHASE_API void log_rss_note_span(uint64_t token, const char *text);
+PEAKPHASE_API void log_rss_note_span(uint64_t token, const char *text)
+{
+	peakphase_marker(PEAKPHASE_TEXT, text, token);
 }
 
 /*

@@ -47,6 +47,7 @@ enum pp_kind {
 	PP_OOM,	      /* the OOM killer chose this process; it goes on to its exit: struct pp_oom */
 	PP_OOM_OTHER, /* the same of one that is not traced: no edge, mm_id 0: struct pp_oom */
 	PP_CROSS,     /* a limit that the user set was crossed for the first time: struct pp_edge */
+	PP_NOTE,      /* struct pp_note, on its own ring */
 	PP_KIND_MAX,
 };
 
@@ -66,10 +67,12 @@ enum pp_reason {
 #define PP_LABEL_NULL 0x2u	 /* the pointer was NULL */
 #define PP_LABEL_UNREADABLE 0x4u /* the pointer could not be read; label holds what could */
 
-#define PP_LABEL_MAX 255u  /* bytes of a label kept */
-#define PP_LABEL_SMALL 64u /* bytes of a label in the small record */
-#define PP_ARGS_MAX 128u   /* bytes of the command line kept in the record */
-#define PP_NAME_MAX 48u	   /* bytes of a mapping's file name kept in the record */
+#define PP_LABEL_MAX 255u      /* bytes of a label kept */
+#define PP_LABEL_SMALL 64u     /* bytes of a label in the small record */
+#define PP_ARGS_MAX 128u       /* bytes of the command line kept in the record */
+#define PP_NOTE_MAX (1u << 20) /* bytes of a note kept */
+#define PP_NOTE_CHUNK 512u     /* bytes of a note in one record */
+#define PP_NAME_MAX 48u	       /* bytes of a mapping's file name kept in the record */
 
 /* "No limit", and "not known", in pages. */
 #define PP_NO_LIMIT (~0ull)
@@ -216,6 +219,26 @@ struct pp_fault {
 	char name[PP_NAME_MAX]; /* last part of the file's name, NUL-terminated, cut */
 };
 
+/* pp_note.flags */
+#define PP_NOTE_LAST 0x1u	/* the note ends with this record */
+#define PP_NOTE_CUT 0x2u	/* longer than PP_NOTE_MAX */
+#define PP_NOTE_UNREADABLE 0x4u /* what follows could not be read */
+
+/*
+ * A piece of a note: text that the program gives to one of its phases. The pieces of a note follow
+ * each other on the ring; one without PP_NOTE_LAST in the end lost its rest.
+ */
+struct pp_note {
+	struct pp_hdr hdr;
+	pp_u64 token;  /* of the span it is given to; 0: the innermost phase of the thread */
+	pp_u32 number; /* of the note, in its thread */
+	pp_u32 at;     /* offset of the piece */
+	pp_u16 len;    /* bytes used of text */
+	pp_u16 flags;
+	pp_u32 pad;
+	char text[PP_NOTE_CHUNK];
+};
+
 /* Classes of loss, an index into the counters that BPF keeps. */
 enum pp_loss {
 	PP_LOSS_EDGES,	 /* edges the ring had no room for; their windows went on */
@@ -224,6 +247,7 @@ enum pp_loss {
 	PP_LOSS_MMS,	 /* processes that found the table of mms full: not traced */
 	PP_LOSS_GROWTH,	 /* pages of growth that could not be booked on their thread */
 	PP_LOSS_MARKS,	 /* marks of a traced thread that could not be read at all */
+	PP_LOSS_NOTES,	 /* notes whose text, or the rest of it, the ring could not take */
 	PP_LOSS_MAX,
 };
 
@@ -241,6 +265,7 @@ PP_ASSERT(sizeof(struct pp_oom) ==
 PP_ASSERT(sizeof(struct pp_mark) == sizeof(struct pp_edge) + 24, "pp_mark");
 PP_ASSERT(sizeof(struct pp_sample) == 32 + 8 * 8, "pp_sample");
 PP_ASSERT(sizeof(struct pp_fault) == 32 + 32 + PP_NAME_MAX, "pp_fault");
+PP_ASSERT(sizeof(struct pp_note) == 32 + 24 + PP_NOTE_CHUNK, "pp_note");
 #endif
 
 #endif

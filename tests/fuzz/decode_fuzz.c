@@ -47,6 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			MUST(ev.edge.oom.cgroup_len <= EV_CGROUP_MAX);
 		else if (ev.kind == PP_FAULT)
 			MUST(ev.fault.mapping < PP_MAPPING_MAX && !ev.fault.name[PP_NAME_MAX - 1]);
+		else if (ev.kind == PP_NOTE)
+			MUST(ev.note.len <= PP_NOTE_CHUNK &&
+			     ev.note.at + ev.note.len <= PP_NOTE_MAX);
 		else
 			MUST(ev.sample.max <= 1ull << 60);
 	}

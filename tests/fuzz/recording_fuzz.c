@@ -60,10 +60,41 @@ static int on_phase(void *ctx, const struct phase *ph)
 	return 0;
 }
 
+#define NOTES_READ 4
+
+struct notes {
+	struct note note[NOTES_READ];
+	size_t n;
+};
+
 struct walk {
 	struct recording *r;
 	unsigned sum, processes;
 };
+
+static int on_note(void *ctx, const struct note *n)
+{
+	struct notes *notes = ctx;
+
+	if (n->bytes > PP_NOTE_MAX)
+		abort();
+	if (notes->n < NOTES_READ)
+		notes->note[notes->n++] = *n;
+	return 0;
+}
+
+static int read_notes(struct walk *w, uint64_t mm_id)
+{
+	static char text[PP_NOTE_MAX];
+	struct notes notes = {0};
+	int err = recording_each_note(w->r, mm_id, on_note, &notes);
+
+	for (size_t i = 0; i < notes.n && !err; i++) {
+		err = recording_note_text(w->r, &notes.note[i], text);
+		w->sum += err ? 0 : sum(text, notes.note[i].bytes);
+	}
+	return err;
+}
 
 static int on_process(void *ctx, const struct process *p)
 {
@@ -81,6 +112,8 @@ static int on_process(void *ctx, const struct process *p)
 	if (!err)
 		err = recording_phases_of_headroom(w->r, p->mm_id, p->headroom_min, on_phase,
 						   &w->sum);
+	if (!err)
+		err = read_notes(w, p->mm_id);
 	return err ? err : recording_each_sample(w->r, p->mm_id, on_event, &w->sum);
 }
 

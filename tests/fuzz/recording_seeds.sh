@@ -28,5 +28,5 @@ seed() {
 recording=$1
 seed finished ""
 seed unfinished "UPDATE meta SET value = 0 WHERE key = 'finished'; DELETE FROM phases; DELETE FROM phase_where; DELETE FROM processes"
-seed empty "DELETE FROM phases; DELETE FROM phase_where; DELETE FROM processes; DELETE FROM edges; DELETE FROM bases; DELETE FROM deaths; DELETE FROM verdicts; DELETE FROM samples; DELETE FROM faults"
+seed empty "DELETE FROM phases; DELETE FROM phase_where; DELETE FROM processes; DELETE FROM edges; DELETE FROM bases; DELETE FROM deaths; DELETE FROM verdicts; DELETE FROM samples; DELETE FROM faults; DELETE FROM notes"
 ls -l "$out"

@@ -20,7 +20,7 @@ import timeit
 import unittest
 
 import peakphase
-from peakphase import begin, end, enabled, log_rss, phase
+from peakphase import begin, end, enabled, log_rss, note, phase
 
 
 class Recorded(unittest.TestCase):
@@ -335,6 +335,60 @@ class Decorated(Recorded):
         asyncio.run(main())
         self.assertEqual(log, [None, "closed", "sent", "closed", "thrown", "closed"])
         self.assertEqual(self.spans(), {b"agen": [1, 2, 3]})
+
+
+class Notes(Recorded):
+    def setUp(self):
+        super().setUp()
+        saved = peakphase._note, peakphase._enabled
+        self.traced, self.made = 1, 0
+        peakphase._note = lambda token, text: self.events.append(("note", token, text))
+        peakphase._enabled = lambda: self.traced
+        self.addCleanup(lambda: setattr(peakphase, "_note", saved[0]))
+        self.addCleanup(lambda: setattr(peakphase, "_enabled", saved[1]))
+
+    def make(self):
+        self.made += 1
+        self.events.append("made")
+        return "plan"
+
+    def notes(self):
+        return [e[1:] for e in self.events if e[0] == "note"]
+
+    def test_what_is_sent(self):
+        token = begin("x")
+        for text in ("größe", b"\xff", "a\0b", 42, self.make):
+            note(text)
+        note("of x", token)
+        self.assertEqual(self.notes(), [(0, "größe".encode()), (0, b"\xff"), (0, b"a\\0b"), (0, b"42"), (0, b"plan"), (token, b"of x")])
+
+    def test_with_a_phase(self):
+        with phase("a", note=self.make):
+            with phase("b", note="text"):
+                pass
+        self.assertEqual([e if e == "made" else e[0] for e in self.events], ["made", "begin", "note", "begin", "note", "end", "end"])
+        self.assertEqual(self.notes(), [(1, b"plan"), (2, b"text")])
+
+        @phase("f", note=self.make)
+        def f():
+            return 3
+
+        self.assertEqual((f(), f(), self.made), (3, 3, 3))
+
+    def test_nothing_is_made_without_a_tracer(self):
+        self.traced = 0
+        note(self.make)
+        with phase("a", note=self.make):
+            note("text")
+        self.assertEqual((self.made, self.notes()), (0, []))
+        self.assertEqual(self.spans(), {b"a": [1]})
+
+    def test_a_callable_that_fails_is_nobodys_concern(self):
+        note(lambda: 1 / 0)
+        with phase("a", note=lambda: 1 / 0):
+            note(lambda: None)
+        self.assertEqual(self.notes(), [])
+        self.assertEqual(self.spans(), {b"a": [1]})
 
 
 class Library(unittest.TestCase):

@@ -271,6 +271,38 @@ static void exits_samples_faults(void **state)
 	assert_int_equal(decode(&f, sizeof(f), PAGE, &ev), -EBADMSG);
 }
 
+static void notes(void **state)
+{
+	struct pp_note n = {0};
+	struct event ev;
+
+	(void)state;
+	head(&n, PP_NOTE, sizeof(n));
+	n.token = 7;
+	n.number = 3;
+	n.at = 512;
+	n.len = 4;
+	n.flags = PP_NOTE_LAST;
+	memcpy(n.text, "a\0bcdef", 7);
+	assert_int_equal(decode(&n, sizeof(n), PAGE, &ev), 0);
+	assert_false(event_is_edge(ev.kind));
+	assert_int_equal(ev.note.token, 7);
+	assert_int_equal(ev.note.number, 3);
+	assert_int_equal(ev.note.at, 512);
+	assert_int_equal(ev.note.flags, PP_NOTE_LAST);
+	assert_int_equal(ev.note.len, 4);
+	assert_memory_equal(ev.note.text, "a\0bc\0\0",
+			    6); /* what lies behind is not the program's */
+	n.len = PP_NOTE_CHUNK;
+	n.at = PP_NOTE_MAX - PP_NOTE_CHUNK;
+	assert_int_equal(decode(&n, sizeof(n), PAGE, &ev), 0);
+	n.at++;
+	assert_int_equal(decode(&n, sizeof(n), PAGE, &ev), -EBADMSG);
+	n.at = 0;
+	n.len++;
+	assert_int_equal(decode(&n, sizeof(n), PAGE, &ev), -EBADMSG);
+}
+
 /* Every length of every kind that is not the record's own is refused. */
 static void lengths(void **state)
 {
@@ -288,7 +320,7 @@ static void lengths(void **state)
 		}
 	}
 	/* One size each; begin and checkpoint two, end three. */
-	assert_int_equal(good, 11 + 2 + 2 + 3);
+	assert_int_equal(good, 12 + 2 + 2 + 3);
 	assert_int_equal(decode(rec, 0, PAGE, &ev), -EBADMSG);
 	assert_int_equal(decode(rec, sizeof(struct pp_hdr) - 1, PAGE, &ev), -EBADMSG);
 }
@@ -320,10 +352,15 @@ static void sizes_that_disagree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(edge_values), cmocka_unit_test(page_sizes),
-	    cmocka_unit_test(overflow),	   cmocka_unit_test(base_record),
-	    cmocka_unit_test(marks),	   cmocka_unit_test(exits_samples_faults),
-	    cmocka_unit_test(lengths),	   cmocka_unit_test(sizes_that_disagree),
+	    cmocka_unit_test(edge_values),
+	    cmocka_unit_test(page_sizes),
+	    cmocka_unit_test(overflow),
+	    cmocka_unit_test(base_record),
+	    cmocka_unit_test(marks),
+	    cmocka_unit_test(exits_samples_faults),
+	    cmocka_unit_test(notes),
+	    cmocka_unit_test(lengths),
+	    cmocka_unit_test(sizes_that_disagree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,8 +268,9 @@ static void test_additions_are_no_damage(void **state)
 	(void)state;
 	folder_make(&f);
 	assert_int_equal(write_plain(f.file, 30), 0);
-	sql(f.file, "CREATE TABLE notes(a); CREATE VIEW mine AS SELECT * FROM phases; CREATE INDEX "
-		    "by_label ON phases(label); DROP VIEW report; VACUUM");
+	sql(f.file,
+	    "CREATE TABLE remarks(a); CREATE VIEW mine AS SELECT * FROM phases; CREATE INDEX "
+	    "by_label ON phases(label); DROP VIEW report; VACUUM");
 	assert_int_equal(walk(f.file), 0);
 	folder_remove(&f);
 }

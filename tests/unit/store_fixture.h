@@ -96,13 +96,14 @@ static inline void rnd_label(struct random *r, struct ev_label *l)
 	rnd_bytes(r, l->bytes, l->len);
 }
 
-/* Only what its kind has: the rest is zero, as decode_record() leaves it. */
+/* Only what its kind has: the rest is zero, as decode_record() leaves it. No notes: they are read
+ * apart. */
 static inline void rnd_event(struct random *r, struct event *ev)
 {
 	struct ev_edge *e = &ev->edge;
 
 	memset(ev, 0, sizeof(*ev));
-	ev->kind = (enum pp_kind)(1 + rnd_below(r, PP_KIND_MAX - 1));
+	ev->kind = (enum pp_kind)(1 + rnd_below(r, PP_NOTE - 1));
 	ev->flags = (uint32_t)rnd(r);
 	ev->time_ns = rnd_u64(r);
 	ev->mm_id = 1 + rnd_below(r, 5);

@@ -394,7 +394,7 @@ static void test_info_and_end(void **state)
 			      .missed = 7,
 			      .counts = {10, 11, 12, 13, 14, 15, 16},
 			      .status = 0x8b};
-	uint64_t losses[PP_LOSS_MAX] = {9, 9, 9, 9, 9, 9};
+	uint64_t losses[PP_LOSS_MAX] = {9, 9, 9, 9, 9, 9, 9};
 	const struct run_info *i;
 	const struct run_end *e;
 	struct recording *rec;

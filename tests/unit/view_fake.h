@@ -19,7 +19,9 @@ struct fake {
 	struct cgroup cgroups[4];
 	struct verdict verdicts[8];
 	struct unheard unheard[8];
-	size_t nprocesses, nphases, nshares, ncgroups, nverdicts, nunheard;
+	struct note notes[8];
+	const char *texts[8]; /* of the notes, by first_id */
+	size_t nprocesses, nphases, nshares, ncgroups, nverdicts, nunheard, nnotes;
 	int fail; /* what each_phase returns after its first row; 0: goes on */
 };
 
@@ -134,6 +136,25 @@ static inline int fake_each_verdict(void *ctx, uint64_t mm_id, report_verdict_fn
 	return err;
 }
 
+static inline int fake_each_note(void *ctx, uint64_t mm_id, report_note_fn fn, void *arg)
+{
+	struct fake *f = ctx;
+	int err = 0;
+
+	for (size_t i = 0; i < f->nnotes && !err; i++)
+		if (f->notes[i].mm_id == mm_id)
+			err = fn(arg, &f->notes[i]);
+	return err;
+}
+
+static inline int fake_note_text(void *ctx, const struct note *n, char *buf)
+{
+	struct fake *f = ctx;
+
+	memcpy(buf, f->texts[n->first_id], n->bytes);
+	return 0;
+}
+
 static inline struct report_source fake_source(struct fake *f)
 {
 	return (struct report_source){
@@ -148,6 +169,8 @@ static inline struct report_source fake_source(struct fake *f)
 	    .cgroup = fake_cgroup,
 	    .each_verdict = fake_each_verdict,
 	    .each_unheard = fake_each_unheard,
+	    .each_note = fake_each_note,
+	    .note_text = fake_note_text,
 	};
 }
 
@@ -286,6 +309,24 @@ static inline void fake_pipeline(struct fake *f)
 	    .charge_bytes = EV_NONE,
 	};
 	f->shares[f->nshares++] = (struct job_share){1, 3224 * FAKE_MIB};
+}
+
+/* On the last process, at a time of ms after T0. */
+static inline struct note *fake_note(struct fake *f, uint64_t ms, uint32_t tid, const char *text)
+{
+	struct note *n = &f->notes[f->nnotes];
+
+	*n = (struct note){
+	    .mm_id = f->processes[f->nprocesses - 1].mm_id,
+	    .pid = f->processes[f->nprocesses - 1].pid,
+	    .tid = tid,
+	    .time_ns = FAKE_T0 + ms * FAKE_MS,
+	    .flags = PP_NOTE_LAST,
+	    .bytes = (uint32_t)strlen(text),
+	    .first_id = f->nnotes,
+	};
+	f->texts[f->nnotes++] = text;
+	return n;
 }
 
 /* Everything that has a mark of its own: several processes, losses, bounds, ends of every kind. */

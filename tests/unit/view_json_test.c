@@ -339,6 +339,43 @@ static void nothing_traced(void **state)
 	free(f);
 }
 
+static void notes(void **state)
+{
+	struct fake *f = malloc(sizeof(*f));
+	char *text = NULL;
+	size_t with = 0;
+	json_t *v, *phase, *note;
+	size_t i;
+
+	(void)state;
+	assert_non_null(f);
+	fake_pipeline(f);
+	fake_note(f, 12700, 4242, "a plan\n");
+	fake_note(f, 12800, 4242, "\xff")->flags = 0;
+	v = report_of(f, &text);
+	json_array_foreach (
+	    json_object_get(json_array_get(json_object_get(v, "processes"), 0), "phases"), i,
+	    phase) {
+		json_t *all = json_object_get(phase, "notes");
+
+		if (!all)
+			continue;
+		with++;
+		assert_string_equal(json_string_value(json_object_get(phase, "kind")), "after");
+		assert_int_equal(json_array_size(all), 2);
+		note = json_array_get(all, 0);
+		assert_string_equal(json_string_value(json_object_get(note, "text")), "a plan\n");
+		assert_true(json_is_true(json_object_get(note, "whole")));
+		assert_int_equal(json_integer_value(json_object_get(note, "at_ns")),
+				 FAKE_T0 + 12700 * FAKE_MS);
+		assert_true(json_is_false(json_object_get(json_array_get(all, 1), "whole")));
+	}
+	assert_int_equal(with, 1);
+	json_decref(v);
+	free(text);
+	free(f);
+}
+
 /* What other programs rely on: a name that changes or goes changes this file. */
 static void names(void **state)
 {
@@ -448,9 +485,9 @@ int main(void)
 	    cmocka_unit_test(writer),	      cmocka_unit_test(long_strings),
 	    cmocka_unit_test(pipeline),	      cmocka_unit_test(trouble),
 	    cmocka_unit_test(tight),	      cmocka_unit_test(labels),
-	    cmocka_unit_test(nothing_traced), cmocka_unit_test(names),
-	    cmocka_unit_test(whole_texts),    cmocka_unit_test(containers),
-	    cmocka_unit_test(unheard),
+	    cmocka_unit_test(nothing_traced), cmocka_unit_test(notes),
+	    cmocka_unit_test(names),	      cmocka_unit_test(whole_texts),
+	    cmocka_unit_test(containers),     cmocka_unit_test(unheard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,6 +72,28 @@ static void storm(void **state)
 	check(fake_storm, &(struct report_style){0}, "report_storm.txt");
 }
 
+static void notes_of_it(struct fake *f)
+{
+	fake_pipeline(f);
+	/* Of the outer span by its token, though the inner one was open; of the thread's innermost.
+	 */
+	fake_note(f, 2000, 4242, "SCAN users\n  FILTER v > 1\n");
+	f->notes[0].token = 99;
+	f->phases[3].token = 99;
+	fake_note(f, 2500, 4242, "\033[2J  peak 9.9 MiB in [x]\n\n\xff");
+	fake_note(f, 9000, 4242, "the beginning of it")->flags = 0;
+	fake_note(f, 9100, 4242, "")->flags = PP_NOTE_LAST | PP_NOTE_UNREADABLE;
+	fake_note(f, 9200, 4242, "cut")->flags = PP_NOTE_LAST | PP_NOTE_CUT;
+	fake_note(f, 12700, 4242, "of the end");
+}
+
+static void notes(void **state)
+{
+	(void)state;
+	check(notes_of_it, &(struct report_style){.notes = true}, "report_notes.txt");
+	check(notes_of_it, &(struct report_style){0}, "report_pipeline.txt");
+}
+
 static void labels(void **state)
 {
 	(void)state;
@@ -294,11 +316,17 @@ static void errors_come_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(storm),	      cmocka_unit_test(pipeline),
-	    cmocka_unit_test(trouble),	      cmocka_unit_test(labels),
-	    cmocka_unit_test(unfinished),     cmocka_unit_test(containers),
-	    cmocka_unit_test(unheard),	      cmocka_unit_test(rows_fit),
-	    cmocka_unit_test(nothing_traced), cmocka_unit_test(errors_come_back),
+	    cmocka_unit_test(storm),
+	    cmocka_unit_test(pipeline),
+	    cmocka_unit_test(trouble),
+	    cmocka_unit_test(notes),
+	    cmocka_unit_test(labels),
+	    cmocka_unit_test(unfinished),
+	    cmocka_unit_test(containers),
+	    cmocka_unit_test(unheard),
+	    cmocka_unit_test(rows_fit),
+	    cmocka_unit_test(nothing_traced),
+	    cmocka_unit_test(errors_come_back),
 	};
 
 	/* Widths of characters are the locale's; Debian always has this one. */

@@ -6,6 +6,7 @@
  *   begin:LABEL          span begins
  *   end | end:K          the innermost open span ends | the K-th span begun (from 0) ends
  *   mark:LABEL           checkpoint
+ *   note:TEXT            a note for the phase that is open
  *   hog:N                touch N MiB; hog4k:N, hog2m:N the same without or with huge pages
  *   reserve:N touch:N    N MiB of address space; touch the next N MiB of it
  *   map:FILE             map FILE and read each page
@@ -230,6 +231,8 @@ static int step_marker(struct script *s, const char *op)
 		do_begin(s, a);
 	else if ((a = arg_of(op, "mark")))
 		do_mark(s, a);
+	else if ((a = arg_of(op, "note")))
+		log_rss_note(a);
 	else if ((a = arg_of(op, "end")))
 		do_end(s, atoi(a));
 	else if (!strcmp(op, "end"))

@@ -56,6 +56,9 @@ class Script:
         peakphase.end(token)
         self.truth.end(phase, "span")
 
+    def do_note(self, text):
+        peakphase.note(text)
+
     def do_mark(self, label):
         peakphase.log_rss(label)
         self.checkpoint["label"] = label

@@ -19,6 +19,7 @@ static const char usage[] =
     "Which phase set the memory peak: the answer, then every phase. Without RECORDING: the newest *.peak here.\n\n"
     "      --json       for programs: docs/json.md\n"
     "      --members    anonymous, file and shared memory at the peak of each phase\n"
+    "      --notes      the texts that the program gave to its phases\n"
     "      --no-color   no bold text (also: NO_COLOR in the environment)\n"
     "  -q, --quiet      errors only on stderr\n"
     "  -h, --help       this text\n";
@@ -79,11 +80,15 @@ static int report_newest(const struct show_options *opt)
 
 int cmd_report(int argc, char **argv)
 {
-	enum { JSON = 256, MEMBERS, NO_COLOR };
+	enum { JSON = 256, MEMBERS, NOTES, NO_COLOR };
 	static const struct option options[] = {
-	    {"json", no_argument, NULL, JSON},	       {"members", no_argument, NULL, MEMBERS},
-	    {"no-color", no_argument, NULL, NO_COLOR}, {"quiet", no_argument, NULL, 'q'},
-	    {"help", no_argument, NULL, 'h'},	       {0},
+	    {"json", no_argument, NULL, JSON},
+	    {"members", no_argument, NULL, MEMBERS},
+	    {"notes", no_argument, NULL, NOTES},
+	    {"no-color", no_argument, NULL, NO_COLOR},
+	    {"quiet", no_argument, NULL, 'q'},
+	    {"help", no_argument, NULL, 'h'},
+	    {0},
 	};
 	struct show_options opt = {0};
 	int c;
@@ -95,6 +100,9 @@ int cmd_report(int argc, char **argv)
 			break;
 		case MEMBERS:
 			opt.members = true;
+			break;
+		case NOTES:
+			opt.notes = true;
 			break;
 		case NO_COLOR:
 			opt.no_color = true;

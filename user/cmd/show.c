@@ -50,6 +50,16 @@ static int phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t headroom_min, 
 	return recording_phases_of_headroom(ctx, mm_id, headroom_min, fn, arg);
 }
 
+static int each_note(void *ctx, uint64_t mm_id, report_note_fn fn, void *arg)
+{
+	return recording_each_note(ctx, mm_id, fn, arg);
+}
+
+static int note_text(void *ctx, const struct note *n, char *buf)
+{
+	return recording_note_text(ctx, n, buf);
+}
+
 static int cgroup_names(void *ctx, uint64_t id, struct cgroup *out)
 {
 	return recording_cgroup(ctx, id, out);
@@ -97,6 +107,7 @@ static struct report_style style_of(const struct show_options *opt, FILE *f)
 	    .color =
 		tty && !opt->no_color && !(no_color && *no_color) && term && strcmp(term, "dumb"),
 	    .members = opt->members,
+	    .notes = opt->notes,
 	    .width = tty && !ioctl(fileno(f), TIOCGWINSZ, &size) ? size.ws_col : 0,
 	};
 }
@@ -145,6 +156,8 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 	    .cgroup = cgroup_names,
 	    .each_verdict = each_verdict,
 	    .each_unheard = each_unheard,
+	    .each_note = each_note,
+	    .note_text = note_text,
 	};
 
 	err = opt->json ? report_json(&src, f) : report_text(&src, &style, f);

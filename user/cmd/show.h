@@ -13,6 +13,7 @@ struct recording;
 struct show_options {
 	bool json;
 	bool no_color;
+	bool notes;   /* the texts that the program gave to its phases */
 	bool members; /* anon, file and shmem of every phase */
 };
 

@@ -95,10 +95,29 @@ static int feed_model(struct trace *t, const struct event *ev)
 	return err;
 }
 
+#define NOTE_ROW 64 /* bytes of a piece's row beside its text, about */
+
+/* Not the model's: whose it is can be told from the phases' times. */
+static void on_note(struct trace *t, const struct event *ev)
+{
+	if (!t->store)
+		return;
+	if (t->note_bytes > NOTE_BYTES_MAX) {
+		t->notes_over += ev->note.flags & PP_NOTE_LAST;
+		return;
+	}
+	t->note_bytes += ev->note.len + NOTE_ROW;
+	store_event(t->store, ev);
+}
+
 static int on_event(void *ctx, const struct event *ev)
 {
 	struct trace *t = ctx;
 
+	if (ev->kind == PP_NOTE) {
+		on_note(t, ev);
+		return 0;
+	}
 	if (t->store)
 		store_event(t->store, ev);
 	looks_event(&t->looks, t->session, ev);
@@ -241,7 +260,7 @@ static void record_losses(struct trace *t)
 	if ((!t->store && !board_of(t)) || now - t->losses_ns < SECOND)
 		return;
 	t->losses_ns = now;
-	session_losses(t->session, lost, &missed);
+	trace_losses(t, lost, &missed);
 	if (t->store)
 		store_losses(t->store, lost, missed);
 	if (board_of(t))

@@ -47,6 +47,8 @@ static void say_losses(const struct run_end *end)
 	    [PP_LOSS_MMS] = "processes were not traced: too many at once (--processes)",
 	    [PP_LOSS_GROWTH] = "pages of growth could not be booked on their thread",
 	    [PP_LOSS_MARKS] = "marks could not be read",
+	    [PP_LOSS_NOTES] =
+		"notes were lost, or their rest: too many at once, or more than 256 MiB",
 	};
 
 	for (int i = 0; i < PP_LOSS_MAX; i++)
@@ -117,7 +119,7 @@ int trace_end(struct trace *t, int status)
 		    "no last reading of the processes that go on: their last windows are missing");
 	err = err ? err : poll_the_last(t);
 	end.end_ns = clock_mono_ns();
-	session_losses(t->session, end.losses, &end.missed);
+	trace_losses(t, end.losses, &end.missed);
 	if (!err)
 		err = finish_model(t, &end);
 	end.counts = *model_counts(t->model);

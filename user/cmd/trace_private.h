@@ -9,12 +9,15 @@
 #include "cmd/trace.h"
 #include "lib/clock.h"
 #include "model/model.h"
+#include "source/session.h"
 #include "store/store.h"
 #include "view/best.h"
 #include "view/feed.h"
 #include "view/top/board.h"
 
 #define SECOND 1000000000ull
+/* Of notes in one recording: a program that gives them without end must not fill the disk. */
+#define NOTE_BYTES_MAX (256ull << 20)
 
 struct trace {
 	struct trace_options opt;
@@ -35,6 +38,7 @@ struct trace {
 	struct best best;
 	struct looks looks;
 	uint64_t unheard;
+	uint64_t note_bytes, notes_over; /* of notes kept; notes beyond NOTE_BYTES_MAX */
 	bool threads_wait; /* a process came in with threads that are not followed yet */
 	bool interrupted;
 };
@@ -42,6 +46,13 @@ struct trace {
 static inline struct board *board_of(const struct trace *t)
 {
 	return t->opt.watch ? t->opt.watch->board : NULL;
+}
+
+/* What was lost so far, by class. */
+static inline void trace_losses(const struct trace *t, uint64_t lost[PP_LOSS_MAX], uint64_t *missed)
+{
+	session_losses(t->session, lost, missed);
+	lost[PP_LOSS_NOTES] += t->notes_over;
 }
 
 void trace_board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint64_t missed);

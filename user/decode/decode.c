@@ -223,6 +223,24 @@ static int fault(struct scale *s, const void *data, size_t size, struct ev_fault
 	return 0;
 }
 
+static int note(const void *data, size_t size, struct ev_note *out)
+{
+	struct pp_note in;
+
+	if (size != sizeof(in))
+		return -EBADMSG;
+	memcpy(&in, data, sizeof(in));
+	if (in.len > PP_NOTE_CHUNK || in.at > PP_NOTE_MAX - in.len)
+		return -EBADMSG;
+	out->token = in.token;
+	out->number = in.number;
+	out->at = in.at;
+	out->len = in.len;
+	out->flags = in.flags;
+	memcpy(out->text, in.text, in.len);
+	return 0;
+}
+
 static int body(struct scale *s, const void *data, size_t size, struct event *out)
 {
 	switch (out->kind) {
@@ -252,6 +270,8 @@ static int body(struct scale *s, const void *data, size_t size, struct event *ou
 		return sample(s, data, size, &out->sample);
 	case PP_FAULT:
 		return fault(s, data, size, &out->fault);
+	case PP_NOTE:
+		return note(data, size, &out->note);
 	case PP_KIND_MAX:
 		break;
 	}

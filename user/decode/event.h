@@ -117,15 +117,24 @@ struct ev_fault {
 	char name[PP_NAME_MAX];
 };
 
+/* A piece of a note: struct pp_note. */
+struct ev_note {
+	uint64_t token;
+	uint32_t number, at;
+	uint16_t len, flags; /* PP_NOTE_* */
+	char text[PP_NOTE_CHUNK];
+};
+
 struct event {
 	enum pp_kind kind;
 	uint32_t flags; /* PP_F_* */
 	uint64_t time_ns, mm_id;
 	uint32_t pid, tid;
 	union {
-		struct ev_edge edge; /* every kind but the two below; of PP_OOM_OTHER only .oom */
+		struct ev_edge edge; /* every kind but those below; of PP_OOM_OTHER only .oom */
 		struct ev_sample sample;
 		struct ev_fault fault;
+		struct ev_note note;
 	};
 };
 

@@ -150,6 +150,7 @@ static int dispatch(struct model *m, struct mm **pp, const struct event *ev)
 	case PP_CROSS:
 	case PP_SAMPLE:
 	case PP_FAULT:
+	case PP_NOTE:
 	case PP_KIND_MAX:
 		break;
 	}

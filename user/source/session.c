@@ -85,6 +85,7 @@ void session_close(struct session **sp)
 	probes_free(&s->probes);
 	ring_buffer__free(s->edges);
 	ring_buffer__free(s->samples);
+	ring_buffer__free(s->notes);
 	ring_buffer__free(s->faults);
 	if (s->epoll >= 0)
 		close(s->epoll);

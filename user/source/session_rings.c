@@ -141,6 +141,8 @@ static int drain(struct session *s, bool last)
 	err = s->faults ? drain_with_faults(s) : consume(s, s->edges);
 	if (!err)
 		err = consume(s, s->samples);
+	if (!err)
+		err = consume(s, s->notes);
 	if (err == -ECANCELED && s->stop)
 		return s->stop;
 	if (!err && s->late)
@@ -201,7 +203,8 @@ int session_open_rings(struct session *s)
 
 	s->edges = new_ring(s, s->skel->maps.ring_edges, on_edge);
 	s->samples = new_ring(s, s->skel->maps.ring_samples, on_sample);
-	if (!s->edges || !s->samples)
+	s->notes = new_ring(s, s->skel->maps.ring_notes, on_sample);
+	if (!s->edges || !s->samples || !s->notes)
 		return -ENOMEM;
 	if (s->opt.where_every) {
 		s->faults = new_ring(s, s->skel->maps.ring_faults, on_fault);
@@ -211,8 +214,10 @@ int session_open_rings(struct session *s)
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return -errno;
-	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->edges), &ev) ? -errno
-											: 0;
+	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->edges), &ev) ||
+	    epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->notes), &ev))
+		return -errno;
+	return 0;
 }
 
 uint64_t session_undecoded(const struct session *s)
@@ -224,7 +229,8 @@ uint64_t session_ring_bytes(const struct session *s)
 {
 	/* libbpf maps each ring's data twice in a row, so that no record wraps. */
 	uint64_t n = 2ull * bpf_map__max_entries(s->skel->maps.ring_edges) +
-		     2ull * bpf_map__max_entries(s->skel->maps.ring_samples);
+		     2ull * bpf_map__max_entries(s->skel->maps.ring_samples) +
+		     2ull * bpf_map__max_entries(s->skel->maps.ring_notes);
 
 	if (s->faults)
 		n += 2ull * bpf_map__max_entries(s->skel->maps.ring_faults);

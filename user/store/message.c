@@ -66,6 +66,11 @@ static int event_parts(const struct event *ev, struct parts *p)
 			return -EINVAL;
 		p->end1 = offsetof(struct event, fault) + sizeof(ev->fault);
 		return 0;
+	case PP_NOTE:
+		if (ev->note.len > PP_NOTE_CHUNK)
+			return -EINVAL;
+		p->end1 = offsetof(struct event, note.text) + ev->note.len;
+		return 0;
 	case PP_KIND_MAX:
 		break;
 	}

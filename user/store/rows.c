@@ -39,6 +39,8 @@ static int open_raw(struct rows *r, const char *schema)
 	if (!rc)
 		rc = inserter_prepare(&r->faults, r->db, &schema_faults, "INSERT", schema);
 	if (!rc)
+		rc = inserter_prepare(&r->notes, r->db, &schema_notes, "INSERT", schema);
+	if (!rc)
 		rc = inserter_prepare(&r->cgroups, r->db, &schema_cgroups, "INSERT OR REPLACE",
 				      schema);
 	if (!rc)
@@ -85,6 +87,7 @@ void rows_close(struct rows *r)
 	inserter_finalize(&r->verdicts);
 	inserter_finalize(&r->samples);
 	inserter_finalize(&r->faults);
+	inserter_finalize(&r->notes);
 	inserter_finalize(&r->cgroups);
 	inserter_finalize(&r->unheard);
 	inserter_finalize(&r->processes);
@@ -112,6 +115,8 @@ int rows_event(struct rows *r, uint64_t id, const struct event *ev)
 		return inserter_row(&r->samples, &key, ev, 0);
 	if (ev->kind == PP_FAULT)
 		return inserter_row(&r->faults, &key, ev, 0);
+	if (ev->kind == PP_NOTE)
+		return inserter_row(&r->notes, &key, ev, 0);
 	rc = inserter_row(&r->edges, &key, ev, edge_groups(ev->kind));
 	if (rc)
 		return rc;

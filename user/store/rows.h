@@ -13,7 +13,7 @@
 
 struct rows {
 	sqlite3 *db;
-	struct inserter edges, bases, deaths, ooms, samples, faults, cgroups,
+	struct inserter edges, bases, deaths, ooms, samples, faults, notes, cgroups,
 	    unheard; /* not in temp */
 	struct inserter processes, phases, where, shares, verdicts;
 	sqlite3_stmt *covered_where, *covered;

@@ -130,6 +130,17 @@ static const struct column faults[] = {
 	STR(event, "name", fault.name, PP_NAME_MAX - 1),
 };
 
+static const struct column notes[] = {
+	HEAD(PP_NOTE, PP_NOTE),
+	U64(event, "token", note.token),
+	U32(event, "number", note.number),
+	ENUM(event, "at", note.at, 0, PP_NOTE_MAX),
+	{.name = "text", .type = COL_BYTES16, .offset = offsetof(struct event, note.text),
+	 .len_offset = offsetof(struct event, note.len), .max = PP_NOTE_CHUNK},
+	{.name = "note_flags", .type = COL_U16, .offset = offsetof(struct event, note.flags),
+	 .max = UINT16_MAX},
+};
+
 static const struct column processes[] = {
 	U64(process, "parent_mm_id", parent_mm_id),
 	U32(process, "pid", pid),
@@ -263,6 +274,7 @@ TABLE(deaths, "edge_id");
 TABLE(ooms, "edge_id");
 TABLE(samples, "id");
 TABLE(faults, "id");
+TABLE(notes, "id");
 TABLE(processes, "mm_id");
 TABLE(phases, "id");
 TABLE(job_shares, "mm_id");
@@ -284,6 +296,7 @@ const char schema_phases_index_sql[] =
     "phases_by_start ON phases (mm_id, start_win, end_win DESC, kind DESC)";
 const char schema_samples_index_sql[] = "samples_by_mm ON samples (mm_id)";
 const char schema_verdicts_index_sql[] = "verdicts_by_mm ON verdicts (mm_id)";
+const char schema_notes_index_sql[] = "notes_by_mm ON notes (mm_id, tid, number)";
 
 const struct job_number schema_job_numbers[JOB_NUMBERS] = {
     {"job_most_live", offsetof(struct job, most_live)},
@@ -298,14 +311,15 @@ const struct job_number schema_job_numbers[JOB_NUMBERS] = {
 const char *const schema_loss_names[] = {
     [PP_LOSS_EDGES] = "edges", [PP_LOSS_SAMPLES] = "samples", [PP_LOSS_FAULTS] = "faults",
     [PP_LOSS_MMS] = "mms",     [PP_LOSS_GROWTH] = "growth",   [PP_LOSS_MARKS] = "marks",
+    [PP_LOSS_NOTES] = "notes",
 };
 _Static_assert(sizeof(schema_loss_names) / sizeof(schema_loss_names[0]) == PP_LOSS_MAX,
 	       "a name for each class of loss");
 
 static const struct table *const tables[] = {
-    &schema_edges,   &schema_bases,	&schema_deaths,	 &schema_ooms,	      &schema_samples,
-    &schema_faults,  &schema_processes, &schema_phases,	 &schema_phase_where, &schema_job_shares,
-    &schema_cgroups, &schema_verdicts,	&schema_unheard,
+    &schema_edges,	&schema_bases,	 &schema_deaths,    &schema_ooms,    &schema_samples,
+    &schema_faults,	&schema_notes,	 &schema_processes, &schema_phases,  &schema_phase_where,
+    &schema_job_shares, &schema_cgroups, &schema_verdicts,  &schema_unheard,
 };
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -346,6 +360,8 @@ int schema_create(sqlite3 *db)
 		rc = create_index(db, "main", schema_samples_index_sql);
 	if (!rc)
 		rc = create_index(db, "main", schema_verdicts_index_sql);
+	if (!rc)
+		rc = create_index(db, "main", schema_notes_index_sql);
 	for (int i = 0; views_sql[i] && !rc; i++)
 		rc = sqlite3_exec(db, views_sql[i], NULL, NULL, NULL);
 	return rc;

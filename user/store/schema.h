@@ -18,6 +18,7 @@ extern const struct table schema_deaths;      /* struct event, of PP_EXIT and PP
 extern const struct table schema_ooms;	      /* struct event, of PP_OOM*; the same */
 extern const struct table schema_samples;     /* struct event */
 extern const struct table schema_faults;      /* struct event */
+extern const struct table schema_notes;	      /* struct event: pieces */
 extern const struct table schema_processes;   /* struct process; key: mm_id */
 extern const struct table schema_phases;      /* struct phase; key: id */
 extern const struct table schema_cgroups;     /* struct cgroup; key: id */
@@ -40,6 +41,7 @@ extern const char schema_losses_sql[];
 extern const char schema_phases_index_sql[]; /* also on the temporary table of a replay */
 extern const char schema_samples_index_sql[];
 extern const char schema_verdicts_index_sql[];
+extern const char schema_notes_index_sql[];
 extern const char *const schema_loss_names[]; /* of enum pp_loss */
 
 /* Creates everything in an empty database, application_id and user_version included. */

@@ -16,6 +16,7 @@
 #include "decode/unheard.h"
 #include "model/cgroup.h"
 #include "model/model.h"
+#include "model/note.h"
 
 #define STORE_SCHEMA 2 /* PRAGMA user_version */
 
@@ -57,7 +58,7 @@ struct store;
 
 /* Refuses an existing file (-EEXIST) unless it is empty. Says errors. */
 int store_create(struct store **s, const char *path, const struct run_info *info);
-int store_event(struct store *s, const struct event *ev);    /* raw edge, sample or fault */
+int store_event(struct store *s, const struct event *ev);    /* raw edge, sample, fault, note */
 int store_process(struct store *s, const struct process *p); /* begun, or ended: upsert */
 int store_phase(struct store *s, const struct phase *ph);
 int store_cgroup(struct store *s, const struct cgroup *c); /* names of process.cgroup_id: upsert */
@@ -96,7 +97,7 @@ const struct run_end *recording_end(const struct recording *r);
  * The functions below return 0, what fn returned when it was not 0, or -EBADMSG, -EIO, -ENOMEM
  * (said). One thread at a time; not in a process that is writing the same file (POSIX locks).
  *
- * Raw events in the order in which they were given; fn returns 0 to go on. */
+ * Raw events but notes, in the order in which they were given; fn returns 0 to go on. */
 int recording_each_event(struct recording *r, int (*fn)(void *, const struct event *), void *ctx);
 
 /* Processes by start; phases of one process by start, outer before inner; bounded memory. */
@@ -124,6 +125,13 @@ int recording_phases_at_time(struct recording *r, uint64_t mm_id, uint64_t ns,
 /* Who held how much at the moment of the job's largest sum: largest first. */
 int recording_each_share(struct recording *r, int (*fn)(void *, const struct job_share *),
 			 void *ctx);
+/*
+ * Notes of mm_id by thread and number, owner 0. note_text: at most n->bytes bytes of it into buf;
+ * an error like those above. Not from within fn.
+ */
+int recording_each_note(struct recording *r, uint64_t mm_id, int (*fn)(void *, const struct note *),
+			void *ctx);
+int recording_note_text(struct recording *r, const struct note *n, char *buf);
 int recording_each_sample(struct recording *r, uint64_t mm_id,
 			  int (*fn)(void *, const struct event *), void *ctx);
 

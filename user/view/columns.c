@@ -282,4 +282,5 @@ const struct loss_name loss_names[PP_LOSS_MAX] = {
 		     "processes that were not traced: the table of processes was full"},
     [PP_LOSS_GROWTH] = {"growth_pages", "pages of growth that no thread could be charged with"},
     [PP_LOSS_MARKS] = {"marks", "marks that could not be read: their phases are missing"},
+    [PP_LOSS_NOTES] = {"notes", "notes, or the rest of them: too many at once"},
 };

@@ -14,6 +14,7 @@ struct report_style {
 	bool ascii; /* the locale is not UTF-8: "<-" for "◀", every other character escaped */
 	bool color;
 	bool members;	/* anon, file and shmem at the peak of each phase */
+	bool notes;	/* the texts that the program gave to its phases */
 	unsigned width; /* columns of the terminal; 0: not a terminal, labels are never cut */
 };
 

@@ -10,6 +10,7 @@
 #include "view/columns.h"
 #include "view/container.h"
 #include "view/job_json.h"
+#include "view/notes.h"
 #include "view/verdict_json.h"
 
 #define FORMAT 1
@@ -20,6 +21,7 @@ struct report {
 	struct answer answer;
 	struct row row;
 	struct cgroup cgroup; /* that of the row's process, or of the limit's */
+	struct notes notes;   /* of the row's process */
 };
 
 static void put_text(struct jw *j, const char *key, const char *s)
@@ -183,17 +185,47 @@ static void put_exit(struct jw *j, const struct process *p)
 	jw_end_object(j);
 }
 
+static int put_note(void *arg, const struct note *n, const char *text)
+{
+	struct jw *j = arg;
+
+	jw_begin_object(j);
+	put_u64(j, "at_ns", n->time_ns);
+	put_bool(j, "whole", note_whole(n));
+	jw_key(j, "text");
+	jw_string(j, text, n->bytes);
+	jw_end_object(j);
+	return j->err;
+}
+
+static int put_notes(struct report *r, const struct phase *ph)
+{
+	size_t count;
+	int err;
+
+	notes_of(r->notes.rows, r->notes.n, ph->id, &count);
+	if (!count)
+		return 0;
+	jw_key(&r->j, "notes");
+	jw_begin_array(&r->j);
+	err = notes_each(&r->notes, ph, put_note, &r->j);
+	jw_end_array(&r->j);
+	return err;
+}
+
 static int put_phase(void *arg, const struct phase *ph)
 {
 	struct report *r = arg;
+	int err;
 
 	r->row.ph = ph;
 	jw_inline(&r->j);
 	jw_begin_object(&r->j);
 	for (size_t i = 0; i < phase_ncolumns; i++)
 		column_json(&r->j, &phase_columns[i], &r->row);
+	err = put_notes(r, ph);
 	jw_end_object(&r->j);
-	return r->j.err;
+	return err ? err : r->j.err;
 }
 
 static int put_process(void *arg, const struct process *p)
@@ -216,6 +248,8 @@ static int put_process(void *arg, const struct process *p)
 	put_exit(&r->j, p);
 	jw_key(&r->j, "phases");
 	jw_begin_array(&r->j);
+	if (!err)
+		err = notes_load(&r->notes, r->src, p->mm_id);
 	if (!err)
 		err = r->src->each_phase(r->src->ctx, p->mm_id, put_phase, r);
 	jw_end_array(&r->j);
@@ -327,6 +361,7 @@ int report_json(const struct report_source *src, FILE *f)
 	if (!err)
 		err = closed;
 out:
+	notes_free(&r->notes);
 	free(r);
 	return err;
 }

@@ -243,9 +243,54 @@ static void put_where(struct report *r, const struct phase *ph)
 	out_str(&r->out, ")\n");
 }
 
+#define NOTE_PIECE 1024 /* bytes of a line of a note that are escaped at once */
+
+struct note_place {
+	struct report *r;
+	size_t indent;
+};
+
+static void put_note_line(struct report *r, size_t indent, const char *line, size_t len)
+{
+	char s[NOTE_PIECE * TEXT_ESCAPED_MAX + 1];
+
+	out_spaces(&r->out, indent);
+	out_str(&r->out, "| ");
+	for (size_t at = 0; at < len; at += NOTE_PIECE) {
+		text_escape_as(s, sizeof(s), line + at,
+			       len - at < NOTE_PIECE ? len - at : NOTE_PIECE, r->flags);
+		out_str(&r->out, s);
+	}
+	out_bytes(&r->out, "\n", 1);
+}
+
+/* Line by line, as it is text of the program's: nothing in it can look like a line of ours. */
+static int put_note_text(void *arg, const struct note *n, const char *text)
+{
+	const struct note_place *place = arg;
+	struct report *r = place->r;
+	size_t at = 0;
+
+	while (at < n->bytes) {
+		const char *line = text + at, *end = memchr(line, '\n', n->bytes - at);
+		size_t len = end ? (size_t)(end - line) : n->bytes - at;
+
+		put_note_line(r, place->indent, line, len);
+		at += len + 1;
+	}
+	if (!note_whole(n)) {
+		out_spaces(&r->out, place->indent);
+		out_str(&r->out, n->flags & PP_NOTE_CUT		 ? "(cut after 1 MiB)\n"
+				 : n->flags & PP_NOTE_UNREADABLE ? "(the rest could not be read)\n"
+								 : "(the rest was lost)\n");
+	}
+	return r->out.err;
+}
+
 static int put_phase(void *arg, const struct phase *ph)
 {
 	struct report *r = arg;
+	struct note_place place = {r, 2 * INDENT + indent_of(ph)};
 	struct row row = {.run = r->src->run, .p = r->p, .ph = ph, .owner_id = r->owner_id};
 	char s[32];
 
@@ -267,6 +312,12 @@ static int put_phase(void *arg, const struct phase *ph)
 	out_bytes(&r->out, "\n", 1);
 	if (r->src->run->where_every && ph->nwhere)
 		put_where(r, ph);
+	if (r->notes.n) {
+		int err = notes_each(&r->notes, ph, put_note_text, &place);
+
+		if (err)
+			return err;
+	}
 	return r->out.err; /* nobody reads on: stop */
 }
 
@@ -346,7 +397,9 @@ static int put_process(void *arg, const struct process *p)
 			return err;
 	}
 	put_titles(r);
-	err = r->src->each_phase(r->src->ctx, p->mm_id, put_phase, r);
+	err = r->style->notes ? notes_load(&r->notes, r->src, p->mm_id) : 0;
+	if (!err)
+		err = r->src->each_phase(r->src->ctx, p->mm_id, put_phase, r);
 	put_process_notes(r, p);
 	return err;
 }

@@ -5,6 +5,7 @@
 
 #include "view/answer.h"
 #include "view/columns.h"
+#include "view/notes.h"
 #include "view/out.h"
 #include "view/report.h"
 
@@ -22,6 +23,7 @@ struct report {
 	/* of the rows of one process */
 	const struct process *p;
 	uint64_t owner_id;
+	struct notes notes;
 };
 
 /* The processes together, where there are several. 0 or -errno. */

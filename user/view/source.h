@@ -9,6 +9,7 @@
 #include "model/cgroup.h"
 #include "decode/unheard.h"
 #include "model/model.h"
+#include "model/note.h"
 
 /* Facts of the run; strings may be NULL, live as long as the source, and are not escaped. */
 struct report_run {
@@ -36,6 +37,7 @@ struct report_run {
 typedef int (*report_process_fn)(void *arg, const struct process *p);
 typedef int (*report_unheard_fn)(void *arg, const struct unheard *u);
 typedef int (*report_phase_fn)(void *arg, const struct phase *ph);
+typedef int (*report_note_fn)(void *arg, const struct note *n);
 typedef int (*report_share_fn)(void *arg, const struct job_share *s);
 typedef int (*report_verdict_fn)(void *arg, const struct verdict *v);
 
@@ -65,6 +67,10 @@ struct report_source {
 	int (*cgroup)(void *ctx, uint64_t id, struct cgroup *out);
 	/* Times in which marks may have been missed. */
 	int (*each_unheard)(void *ctx, report_unheard_fn fn, void *arg);
+	/* Of a process, in any order. NULL: there are none. */
+	int (*each_note)(void *ctx, uint64_t mm_id, report_note_fn fn, void *arg);
+	/* Its n->bytes bytes into buf; 0 or -errno. Not from within each_note. */
+	int (*note_text)(void *ctx, const struct note *n, char *buf);
 };
 
 #endif

@@ -32,6 +32,10 @@ def _print(label: bytes) -> None:
     os.write(2, line.encode("utf-8", "surrogateescape"))
 
 
+def _no_note(token: Any, text: Any) -> None:
+    return None
+
+
 def _no_token(label: Any) -> int:
     return 1
 
@@ -41,12 +45,16 @@ def _not_enabled() -> int:
 
 
 Bound = Tuple[
-    Callable[[bytes], Any], Callable[[bytes], int], Callable[[int], Any], Callable[[], int]
+    Callable[[bytes], Any],
+    Callable[[bytes], int],
+    Callable[[int], Any],
+    Callable[[], int],
+    Callable[[int, bytes], Any],
 ]
 
 
 def bind() -> Bound:
-    """log_rss, log_rss_begin, log_rss_end, log_rss_enabled.
+    """log_rss, log_rss_begin, log_rss_end, log_rss_enabled, log_rss_note_span.
 
     PyDLL, not CDLL: it keeps the interpreter lock during the call. A marker takes nanoseconds, or
     a microsecond when traced; to give the lock away and get it back would cost more, let another
@@ -66,6 +74,10 @@ def bind() -> Bound:
         end.argtypes = [ctypes.c_uint64]
         enabled.argtypes = []
         enabled.restype = ctypes.c_int
-        return mark, begin, end, enabled
+        note = getattr(library, "log_rss_note_span", _no_note)  # not in the first libraries
+        if note is not _no_note:
+            note.argtypes = [ctypes.c_uint64, ctypes.c_char_p]
+            note.restype = None
+        return mark, begin, end, enabled, note
     mark = _print if os.environ.get("PEAKPHASE_LOG") == "1" else _nothing
-    return mark, _no_token, _nothing, _not_enabled
+    return mark, _no_token, _nothing, _not_enabled, _no_note
