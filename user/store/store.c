@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/say.h"
@@ -271,13 +272,33 @@ static void make_single(sqlite3 *db)
 	sqlite3_exec(db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 }
 
+/* The signal that comes with the limit on a file's size would end the tracer: here it waits, and is
+ * taken away. */
+static void hold_size_signal(sigset_t *size, sigset_t *old)
+{
+	sigemptyset(size);
+	sigaddset(size, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, size, old);
+}
+
+static void drop_size_signal(const sigset_t *size, const sigset_t *old)
+{
+	static const struct timespec now;
+
+	while (!sigismember(old, SIGXFSZ) && sigtimedwait(size, NULL, &now) > 0)
+		;
+	pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
 int store_close_timed(struct store **sp, const struct run_end *end, struct store_times *times)
 {
 	struct store *s = *sp;
+	sigset_t size, old;
 	int ret, rc;
 
 	if (!s)
 		return 0;
+	hold_size_signal(&size, &old);
 	queue_close(s->queue);
 	pthread_join(s->thread, NULL);
 	checkpointer_stop(&s->writer.checkpointer);
@@ -298,6 +319,7 @@ int store_close_timed(struct store **sp, const struct run_end *end, struct store
 		times->checkpoint_max_ns = s->writer.checkpointer.longest_ns;
 	}
 	free_store(sp);
+	drop_size_signal(&size, &old);
 	return ret;
 }
 
