@@ -21,6 +21,12 @@ page() {
 
 @test "README.md: what it shows is what happens" { page README.md 10; }
 
+@test "make knows what the workloads are made of" {
+	local made
+	made=$(make -C "$ROOT" -n -W tests/workloads/work.h OUTPUT="$PEAKPHASE_BUILD" workloads | grep -c -- '-o .*/workloads/')
+	[ "$made" -ge 8 ] || fail "a change of work.h makes $made of them anew"
+}
+
 @test "make demo runs what the README's test runs" {
 	make -C "$ROOT" -n OUTPUT="$PEAKPHASE_BUILD" demo | grep -qx "tools/demo.sh $PEAKPHASE_BUILD"
 }
@@ -35,6 +41,20 @@ page() {
 		case ${f##*/} in tracing.md | markers.md | sql.md) continue ;; esac
 		docs run "$PEAKPHASE_BUILD" "$f"
 	done
+}
+
+@test "docs/json.md has the fields of report --json, all of them and no others" {
+	json_fields() { "$PYTHON" "$ROOT/tests/lib/json_fields.py" "$@"; }
+	printf cold >"$T/cold"
+	"$PP" run -q -o "$T/a.peak" --json="$T/a.json" --where=16 -- sh -c "$W/script begin:a hog:20 end raise:9; $W/labels $T/cold >/dev/null; true"
+	json_fields "$ROOT/docs/json.md" "$T/a.json" "$ROOT/tests/unit/golden/report_trouble.json"
+	# And it would notice.
+	sed 's/"owns_peak"/"owner_of_peak"/g' "$T/a.json" >"$T/other.json"
+	STATUS=0
+	json_fields "$ROOT/docs/json.md" "$T/other.json" 2>"$T/said" || STATUS=$?
+	[ "$STATUS" -eq 1 ]
+	grep -qx 'A phase: owner_of_peak is not documented' "$T/said"
+	grep -qx 'A phase: owns_peak is in no report' "$T/said"
 }
 
 @test "links lead to files and headings that exist" { docs links "$ROOT"/README.md "$ROOT"/docs/*.md; }

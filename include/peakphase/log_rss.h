@@ -33,9 +33,10 @@
  * How it works: all calls of one linked object go through one function, peakphase_marker(), which
  * holds instructions that do nothing. The tracer finds them by an ELF note, so also in stripped
  * files, and puts its probe on the one that is cheapest on the running kernel: a 1-byte NOP
- * (trap; any kernel), a 5-byte NOP (becomes a call on Linux 6.18) or a 10-byte NOP (the same from
- * 7.x). The function is never inlined: probes made as calls push onto the stack, and only at the
- * entry of a function is no red zone in use.
+ * (trap; any kernel), a 5-byte NOP (a call, but not where a forked child that passes it would
+ * die: Linux 6.18 makes it a call into a mapping that fork does not copy, so it is not used there)
+ * or a 10-byte NOP (a call from 7.x on). The function is never inlined: probes made as calls push
+ *onto the stack, and only at the entry of a function is no red zone in use.
  *
  * The note: section .note.peakphase (allocated), name "peakphase", type 1. Descriptor, in the
  * byte order of the file: u32 version 1; u32 e_machine; then for the 1-, 5- and 10-byte NOP one

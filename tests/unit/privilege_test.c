@@ -104,6 +104,23 @@ static void missing(void **state)
 	assert_int_equal(in_child(nothing_left), 0);
 }
 
+/* CAP_SYS_ADMIN is asked of those alone whose kernel asks for it. */
+static void remedies(void **state)
+{
+	struct privilege p = {.initial_userns = true};
+
+	(void)state;
+	if (geteuid() == 0) {
+		assert_non_null(strstr(privilege_remedy(&p, true), "--cap-add"));
+	} else {
+		assert_non_null(strstr(privilege_remedy(&p, true), "setcap cap_bpf,"));
+		assert_null(strstr(privilege_remedy(&p, true), "cap_sys_admin"));
+		assert_non_null(strstr(privilege_remedy(&p, false), ",cap_sys_admin+ep"));
+	}
+	p.initial_userns = false;
+	assert_non_null(strstr(privilege_remedy(&p, true), "on the host"));
+}
+
 static int drop_any(void)
 {
 	const uint64_t keep = PRIVILEGE_TRACE | BIT(SYS_PTRACE);
@@ -208,10 +225,15 @@ static void directories_of_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(numbers_are_the_kernels), cmocka_unit_test(what_stands_in_for_what),
-	    cmocka_unit_test(agrees_with_proc),	       cmocka_unit_test(missing),
-	    cmocka_unit_test(dropped_for_good),	       cmocka_unit_test(exec_brings_nothing_back),
-	    cmocka_unit_test(refuses_with_threads),    cmocka_unit_test(directories_of_others),
+	    cmocka_unit_test(numbers_are_the_kernels),
+	    cmocka_unit_test(what_stands_in_for_what),
+	    cmocka_unit_test(agrees_with_proc),
+	    cmocka_unit_test(missing),
+	    cmocka_unit_test(remedies),
+	    cmocka_unit_test(dropped_for_good),
+	    cmocka_unit_test(exec_brings_nothing_back),
+	    cmocka_unit_test(refuses_with_threads),
+	    cmocka_unit_test(directories_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

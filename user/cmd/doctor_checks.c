@@ -71,7 +71,7 @@ static void check_capabilities(const struct doctor_facts *f, struct doctor_findi
 
 static const char *capabilities_remedy(const struct doctor_facts *f)
 {
-	return privilege_remedy(&f->abilities.privilege);
+	return privilege_remedy(&f->abilities.privilege, f->abilities.types.uprobe_multi);
 }
 
 static void check_others(const struct doctor_facts *f, struct doctor_finding *out)
@@ -218,7 +218,7 @@ static void check_site(const struct doctor_facts *f, struct doctor_finding *out)
 static const char *site_remedy(const struct doctor_facts *f)
 {
 	if (f->calibration_error == -EACCES || f->calibration_error == -EPERM)
-		return "give it CAP_SYS_ADMIN: kernels before 6.6 ask it for uprobes";
+		return "give it CAP_SYS_ADMIN: kernels without multi links (before 6.6) ask it for uprobes";
 	return uprobes_remedy(f);
 }
 

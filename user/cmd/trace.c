@@ -14,6 +14,7 @@
 #include "cmd/targets.h"
 #include "lib/say.h"
 #include "lib/text.h"
+#include "source/abilities.h"
 #include "source/oncross.h"
 #include "source/privilege.h"
 #include "view/line.h"
@@ -175,11 +176,11 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 		return -ENOMEM;
 	}
 	if (privilege_missing(PRIVILEGE_TRACE, missing, sizeof(missing)) > 0) {
-		struct privilege p;
+		struct abilities a;
 
+		abilities_get(&a, "");
 		say_error("not allowed to trace: missing %s", missing);
-		if (!privilege_get(&p))
-			say_remedy("%s", privilege_remedy(&p));
+		say_remedy("%s", privilege_remedy(&a.privilege, a.types.uprobe_multi));
 		err = -EPERM;
 	} else {
 		err = opt->on_cross ? oncross_start(&t->oncross, opt->on_cross, opt->inherit) : 0;

@@ -103,13 +103,16 @@ int privilege_missing(uint64_t need, char *buf, size_t cap)
 	return n;
 }
 
-const char *privilege_remedy(const struct privilege *p)
+#define SETCAP "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search"
+
+const char *privilege_remedy(const struct privilege *p, bool multi)
 {
 	if (!p->initial_userns)
 		return "run it on the host, or in a container with --privileged and no user namespace of its own";
 	if (geteuid() == 0)
 		return "add the capabilities to the container or service (docker run --cap-add …, AmbientCapabilities=…)";
-	return "use sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin,cap_dac_read_search+ep PEAKPHASE";
+	return multi ? "use sudo, or once: sudo setcap " SETCAP "+ep PEAKPHASE"
+		     : "use sudo, or once: sudo setcap " SETCAP ",cap_sys_admin+ep PEAKPHASE";
 }
 
 static int count_threads(void *ctx, pid_t tid)

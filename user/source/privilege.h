@@ -67,8 +67,11 @@ bool privilege_has(uint64_t set, int cap);
  * them (0: buf is ""), or -errno. In a user namespace of its own everything is missing.
  */
 int privilege_missing(uint64_t need, char *buf, size_t cap);
-/* The words after "→": how to get what privilege_missing() found missing. */
-const char *privilege_remedy(const struct privilege *p);
+/*
+ * The words after "→": how to get what privilege_missing() found missing. multi: this kernel has
+ * multi links (6.6 on), and so no need of CAP_SYS_ADMIN, which stands for far more than tracing.
+ */
+const char *privilege_remedy(const struct privilege *p, bool multi);
 /* "CAP_BPF"; NULL for those that are not of interest here. */
 const char *privilege_name(int cap);
 

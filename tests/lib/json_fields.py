@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""json_fields.py PAGE REPORT...: docs/json.md has the fields of `report --json`, all of them and no others.
+
+Each section of the page is about one object: every key of it, and of what lies in it, stands there in backquotes; and every name in the
+first column of its table, or in a paragraph that begins with a bold one, is a key of it (or a value that a field is said to have). The
+REPORTs together must show each field once.
+"""
+
+import json
+import re
+import sys
+
+SECTIONS = {"The report": [], "A process": ["processes"], "A phase": ["processes", "phases"], "A verdict": ["verdicts"]}
+VALUES = {"null", "signal", "oom"}
+NAME = re.compile(r"`([a-z][a-z0-9_]*)`")
+
+
+def objects(value, path):
+    """The objects at a path of keys, through lists."""
+    if isinstance(value, list):
+        return [o for v in value for o in objects(v, path)]
+    if not path:
+        return [value]
+    return objects(value.get(path[0]), path[1:]) if isinstance(value, dict) else []
+
+
+def keys(value, stop):
+    """Keys of an object and of those within, but not of what a section of its own is about."""
+    if isinstance(value, list):
+        return set().union(*(keys(v, stop) for v in value)) if value else set()
+    if not isinstance(value, dict):
+        return set()
+    return set(value) | set().union(*(keys(v, stop) for k, v in value.items() if k not in stop), set())
+
+
+def section(page, title):
+    return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.M | re.S)[1]
+
+
+def claimed(text, title):
+    """Names that are said to be fields."""
+    first = [m[1] for m in re.finditer(r"^\|([^|]*)\|", text, re.M)]
+    bold = re.findall(r"^\*\*.*?(?=^\s*$|\Z)", text, re.M | re.S)
+    if title == "A verdict":
+        bold = [text]
+    return {n for part in first + bold for n in NAME.findall(part)}
+
+
+def main(page, *reports):
+    page = open(page).read()
+    reports = [json.load(open(r)) for r in reports]
+    stop = {p[-1] for p in SECTIONS.values() if p}
+    bad = []
+    for title, path in SECTIONS.items():
+        text = section(page, title)
+        # What a process's peak looks like is said once, of the report's own.
+        known = set(NAME.findall(text)) | set(NAME.findall(section(page, "The report")))
+        found = set().union(*(keys(o, stop) for r in reports for o in objects(r, path)))
+        if not found:
+            bad.append(f"{title}: none in any report")
+        bad += [f"{title}: {k} is not documented" for k in sorted(found - known)]
+        bad += [f"{title}: {k} is in no report" for k in sorted(claimed(text, title) - found - VALUES)]
+    sys.exit("\n".join(bad) or 0)
+
+
+main(*sys.argv[1:])
