@@ -24,13 +24,21 @@ static void flush(struct jw *j)
 	j->len = 0;
 }
 
-static void put(struct jw *j, const char *s, size_t n)
+static inline void put(struct jw *j, const char *s, size_t n)
 {
 	assert(n <= BUF_SIZE);
 	if (n > BUF_SIZE - j->len)
 		flush(j);
 	memcpy(j->buf + j->len, s, n);
 	j->len += n;
+}
+
+/* Room for n bytes, at most BUF_SIZE, which the caller writes and adds to len. */
+static char *room(struct jw *j, size_t n)
+{
+	if (n > BUF_SIZE - j->len)
+		flush(j);
+	return j->buf + j->len;
 }
 
 static void put_indent(struct jw *j)
@@ -47,7 +55,7 @@ static void put_indent(struct jw *j)
 }
 
 /* What stands between the value before and this one, and whether one may stand here. */
-static void before_value(struct jw *j)
+static inline void before_value(struct jw *j)
 {
 	if (!j->depth) {
 		assert(!j->done);
@@ -124,18 +132,30 @@ void jw_inline(struct jw *j)
 		j->inline_from = j->depth + 1;
 }
 
+/* Half of a report of many phases are keys: each is written at one go where it stands on one line.
+ */
 void jw_key(struct jw *j, const char *name)
 {
-	size_t len = strlen(name);
+	char *p;
 
 	assert(j->depth && j->level[j->depth - 1].object && !j->have_key);
-	if (j->level[j->depth - 1].any)
-		put(j, ",", 1);
-	put_indent(j);
+	if (j->inline_from && j->depth >= j->inline_from) {
+		p = room(j, JSON_KEY_MAX + 6);
+		*p = ',';
+		p += j->level[j->depth - 1].any;
+		p = mempcpy(p, " \"", 2);
+		p = stpcpy(p, name);
+		p = mempcpy(p, "\": ", 3);
+		j->len = (size_t)(p - j->buf);
+	} else {
+		if (j->level[j->depth - 1].any)
+			put(j, ",", 1);
+		put_indent(j);
+		put(j, "\"", 1);
+		put(j, name, strlen(name));
+		put(j, "\": ", 3);
+	}
 	j->level[j->depth - 1].any = true;
-	put(j, "\"", 1);
-	put(j, name, len);
-	put(j, "\": ", 3);
 	j->have_key = true;
 }
 
@@ -161,14 +181,16 @@ static size_t whole_piece(const char *bytes, size_t len)
 
 void jw_string(struct jw *j, const char *bytes, size_t len)
 {
-	char piece[PIECE * TEXT_JSON_MAX + 1];
 	size_t n;
 
 	before_value(j);
 	put(j, "\"", 1);
 	for (; len; bytes += n, len -= n) {
+		size_t most;
+
 		n = whole_piece(bytes, len);
-		put(j, piece, text_escape_json(piece, sizeof(piece), bytes, n));
+		most = n * TEXT_JSON_MAX + 1;
+		j->len += text_escape_json(room(j, most), most, bytes, n);
 	}
 	put(j, "\"", 1);
 	after_value(j);
@@ -199,9 +221,9 @@ void jw_hex(struct jw *j, const char *bytes, size_t len)
 
 void jw_u64(struct jw *j, uint64_t n)
 {
-	char s[24];
-
-	value(j, s, text_u64(s, n));
+	before_value(j);
+	j->len += text_u64(room(j, 24), n);
+	after_value(j);
 }
 
 void jw_i64(struct jw *j, int64_t n)

@@ -44,7 +44,8 @@ void jw_end_array(struct jw *j);
 /* The next container, and all within it, goes on one line. */
 void jw_inline(struct jw *j);
 
-/* Names are the program's own: printable ASCII without quotes and backslashes. */
+#define JSON_KEY_MAX 250 /* bytes */
+/* Names are the program's own: printable ASCII without quotes and backslashes, not long. */
 void jw_key(struct jw *j, const char *name);
 
 void jw_string(struct jw *j, const char *bytes, size_t len);

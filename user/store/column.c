@@ -246,6 +246,12 @@ static int read_column(const struct column *c, sqlite3_value *v, void *row)
 	int type = sqlite3_value_type(v);
 	int64_t n;
 
+	/* Most of what there is. */
+	if (type == SQLITE_INTEGER && c->type <= COL_U64_NONE) {
+		n = sqlite3_value_int64(v);
+		memcpy(p, &n, sizeof(n));
+		return 0;
+	}
 	if (type == SQLITE_NULL) {
 		uint64_t none = EV_NONE;
 
@@ -257,11 +263,7 @@ static int read_column(const struct column *c, sqlite3_value *v, void *row)
 		return read_bytes(c, v, row);
 	if (type != SQLITE_INTEGER)
 		return -EBADMSG;
-	n = sqlite3_value_int64(v);
-	if (c->type != COL_U64 && c->type != COL_U64_NONE)
-		return read_small(c, n, p);
-	memcpy(p, &n, sizeof(n));
-	return 0;
+	return read_small(c, sqlite3_value_int64(v), p);
 }
 
 int table_read_row(const struct table *t, sqlite3_stmt *stmt, void *row, const char **bad)

@@ -178,21 +178,58 @@ int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 	return err;
 }
 
-/* A zero-length one has no moment; rows of a process are looked at, few of them read. */
+/*
+ * Windows follow each other in time: the last one, of those that a phase of mm_id begins behind,
+ * that does so before ns. Found by halves, since only windows are in the index. 0: none.
+ */
+static int window_before(struct recording *r, uint64_t mm_id, uint64_t ns, int64_t *win)
+{
+	int64_t low = 0, high = INT64_MAX, middle;
+	sqlite3_stmt *st;
+	int n = 0;
+
+	if (sqlite3_prepare_v2(r->access.db,
+			       "SELECT start_win, start_ns FROM phases WHERE mm_id = ?1 AND "
+			       "start_win >= ?2 ORDER BY start_win LIMIT 1",
+			       -1, &st, NULL))
+		return access_failed(&r->access, r->path);
+	sqlite3_bind_int64(st, 1, (int64_t)mm_id);
+	while (low < high && n >= 0) {
+		middle = low + (high - low) / 2 + 1;
+		sqlite3_bind_int64(st, 2, middle);
+		n = reader_step(r, st);
+		if (n > 0 && sqlite3_column_int64(st, 1) < (int64_t)ns &&
+		    sqlite3_column_int64(st, 0) >= middle)
+			low = sqlite3_column_int64(st, 0);
+		else
+			high = middle - 1;
+		sqlite3_reset(st);
+	}
+	sqlite3_finalize(st);
+	*win = low;
+	return n < 0 ? n : 0;
+}
+
+/* A zero-length one has no moment. As in OPEN_AT, the index has the ids. */
 #define OPEN_AT_TIME                                                                               \
-	"WHERE id IN (SELECT id FROM phases WHERE mm_id = ?1 AND start_ns < ?2 AND end_ns >= "     \
-	"?2) ORDER BY kind < 3, " BY_START
+	"WHERE id IN (SELECT id FROM phases WHERE mm_id = ?1 AND start_win <= ?3 AND end_win > "   \
+	"?3) AND start_ns < ?2 AND end_ns >= ?2 ORDER BY kind < 3, " BY_START
 
 int recording_phases_at_time(struct recording *r, uint64_t mm_id, uint64_t ns,
 			     int (*fn)(void *, const struct phase *), void *ctx)
 {
-	sqlite3_stmt *st = reader_prepare(r, &schema_phases, OPEN_AT_TIME);
-	int err;
+	sqlite3_stmt *st;
+	int64_t win = 0;
+	int err = window_before(r, mm_id, ns, &win);
 
+	if (err)
+		return err;
+	st = reader_prepare(r, &schema_phases, OPEN_AT_TIME);
 	if (!st)
 		return -EBADMSG;
 	sqlite3_bind_int64(st, 1, (int64_t)mm_id);
 	sqlite3_bind_int64(st, 2, (int64_t)ns);
+	sqlite3_bind_int64(st, 3, win);
 	err = each_row(r, st, mm_id, true, fn, ctx);
 	sqlite3_finalize(st);
 	return err;
