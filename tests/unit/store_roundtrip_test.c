@@ -100,6 +100,8 @@ static void test_events(void **state)
 	folder_remove(&f);
 }
 
+#define WINDOW_NS 1000u
+
 static struct phase phases[PHASES];
 static struct phase_where where[PHASES][3];
 static bool gone[PHASES];
@@ -108,7 +110,7 @@ struct got {
 	unsigned n;
 	const struct phase *last;
 	bool at;
-	uint64_t mm_id, win;
+	uint64_t mm_id, win; /* win 0: at an instant */
 };
 
 /* Outer before inner: by start, later end first. At a window: implied ones before all others. */
@@ -138,7 +140,7 @@ static int same_phase(void *ctx, const struct phase *ph)
 		assert_memory_equal(&ph->where[i], &want->where[i], sizeof(ph->where[i]));
 	plain.where = want->where;
 	assert_memory_equal(&plain, want, sizeof(plain));
-	if (g->at)
+	if (g->win)
 		assert_true(ph->start_win < g->win && g->win <= ph->end_win);
 	assert_true(ordered(g, ph));
 	g->last = want;
@@ -152,6 +154,9 @@ static void make_phases(void)
 
 	for (int i = 0; i < PHASES; i++) {
 		rnd_phase(&r, &phases[i], (uint64_t)i + 1, 1 + (uint64_t)i % MMS);
+		/* Windows are in the order of time; some share an instant. */
+		phases[i].start_ns = phases[i].start_win / 2 * WINDOW_NS;
+		phases[i].end_ns = phases[i].end_win / 2 * WINDOW_NS;
 		phases[i].nwhere = (uint32_t)rnd_below(&r, 4);
 		memset(where[i], 0, sizeof(where[i]));
 		for (uint32_t k = 0; k < phases[i].nwhere; k++) {
@@ -185,6 +190,18 @@ static void check_at(struct recording *rec, uint64_t mm_id, uint64_t win)
 		want += !gone[i] && phases[i].mm_id == mm_id && phases[i].start_win < win &&
 			win <= phases[i].end_win;
 	assert_int_equal(recording_phases_at(rec, mm_id, win, same_phase, &g), 0);
+	assert_int_equal(g.n, want);
+}
+
+static void check_at_time(struct recording *rec, uint64_t mm_id, uint64_t ns)
+{
+	struct got g = {.at = true, .mm_id = mm_id};
+	unsigned want = 0;
+
+	for (int i = 0; i < PHASES; i++)
+		want += !gone[i] && phases[i].mm_id == mm_id && phases[i].start_ns < ns &&
+			ns <= phases[i].end_ns;
+	assert_int_equal(recording_phases_at_time(rec, mm_id, ns, same_phase, &g), 0);
 	assert_int_equal(g.n, want);
 }
 
@@ -231,6 +248,10 @@ static void test_phases(void **state)
 		total += g.n;
 		for (uint64_t win = 0; win < 125; win++)
 			check_at(rec, mm, win);
+		for (uint64_t ns = 0; ns < 63 * WINDOW_NS; ns += WINDOW_NS / 2) {
+			check_at_time(rec, mm, ns);
+			check_at_time(rec, mm, ns + 1);
+		}
 		check_headroom(rec, mm);
 	}
 	assert_int_equal(total, PHASES - covered);
