@@ -51,7 +51,7 @@ large_file() {
 
 @test "the tracing ends while only the sibling is left: it is still running, and runs on" {
 	start_target "$W/script" "wait:$T/go" exec "$W/sharers" sibling "$T/more"
-	attach -p "$TARGET" -d 2
+	attach -p "$TARGET" -d $((2 * SLOW))
 	touch "$T/go"
 	wait_for "$TRACER"
 	gone_or_zombie "$TARGET"
