@@ -16,8 +16,10 @@ BATS ?= $(sort $(wildcard tests/*.bats))
 CMOCKA = $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)
 SAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-.PHONY: check check-unit check-unit-san check-unit-run check-live check-fuzz check-style format workloads
-check: all check-style check-unit check-unit-san check-live ## every test of this machine (root; fuzzing and guests are apart)
+all: $(OUTPUT)/screens/scenes
+
+.PHONY: check check-screens check-unit check-unit-san check-unit-run check-live check-fuzz check-style format workloads
+check: all check-style check-unit check-unit-san check-screens check-live ## every test of this machine (root; fuzzing and guests are apart)
 
 all: workloads
 workloads: $(WORKLOADS)
@@ -35,6 +37,15 @@ $(OUTPUT)/unit/%: tests/unit/%.c $(OUTPUT)/libpeakphase.a
 
 check-unit: $(UNIT_BIN) ## unit tests, as any user, in seconds
 	$(Q)tests/run-unit.sh $(UNIT_BIN)
+
+# Recordings that the screens of top are tested with.
+$(OUTPUT)/screens/scenes: tests/screens/scenes.c tests/unit/events.h $(OUTPUT)/libpeakphase.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(ALL_CFLAGS) $< $(OUTPUT)/libpeakphase.a $(ALL_LDFLAGS) $(LDLIBS) $(CMOCKA) -o $@
+
+check-screens: $(OUTPUT)/peakphase $(OUTPUT)/screens/scenes ## golden screens of top, in tmux, as any user
+	$(Q)tests/screens/run.py $(OUTPUT)
 
 check-unit-san: ## the same under ASan and UBSan
 	$(Q)$(MAKE) --no-print-directory OUTPUT=$(OUTPUT)/san CFLAGS='-O1 -g' SAN_FLAGS='$(SAN)' check-unit

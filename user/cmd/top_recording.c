@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* top RECORDING: its events through the model onto the board, while the screen is there already. */
 #include <errno.h>
+#include <time.h>
 
 #include "cmd/cmd.h"
 #include "cmd/show.h"
@@ -9,7 +10,7 @@
 #include "store/store.h"
 
 #define STOP 1 /* ends the replay: nobody looks any more */
-#define ASK_EVERY 1024
+#define ASK_EVERY 8192
 
 struct load {
 	struct top *top;
@@ -51,6 +52,8 @@ static int on_event(void *ctx, const struct event *ev)
 	if (++l->events % ASK_EVERY)
 		return 0;
 	board_unlock(&l->top->board);
+	/* A mutex is not fair: without a pause the one who draws would wait until the end. */
+	nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
 	board_lock(&l->top->board);
 	return screen_done(l->top->screen) ? STOP : 0;
 }

@@ -134,7 +134,7 @@ static void drop_processes(struct board *b)
 }
 
 /* Its former image has just ended by exec: among the last to end. */
-static void link_image(struct board *b, struct board_process *bp)
+static bool link_image(struct board *b, struct board_process *bp)
 {
 	struct board_process *last =
 	    b->processes ? ELMT_FROM_HH(b->processes->hh.tbl, b->processes->hh.tbl->tail) : NULL;
@@ -143,8 +143,9 @@ static void link_image(struct board *b, struct board_process *bp)
 		if (last != bp && last->p.pid == bp->p.pid && last->p.exit == PX_EXEC &&
 		    !last->image) {
 			last->image = bp;
-			return;
+			return true;
 		}
+	return false;
 }
 
 void board_process_begun(struct board *b, const struct process *p)
@@ -169,14 +170,15 @@ void board_process_begun(struct board *b, const struct process *p)
 		free(bp);
 		return;
 	}
-	if (!b->begun++) {
+	if (!b->begun) {
 		b->first_ns = p->start_ns;
 		b->rss.t0 = p->start_ns;
 	}
 	b->nprocesses++;
 	b->live++;
-	if (p->reason == PP_BY_EXEC)
-		link_image(b, bp);
+	/* What a process became by exec is the same process. */
+	if (p->reason != PP_BY_EXEC || !link_image(b, bp))
+		b->begun++;
 }
 
 void board_process_ended(struct board *b, const struct process *p)
@@ -447,9 +449,9 @@ static void as_of(const struct collect *c, struct phase *ph)
 	ph->end_ns = c->at_ns;
 	ph->end_bytes = series_at(&c->bp->rss, c->at_ns);
 	ph->grew_bytes = ph->shrank_bytes = ph->faults_minor = ph->faults_major = 0;
-	ph->exact = false;
 	if (ph->peak.at_ns <= c->at_ns)
 		return;
+	ph->exact = false;
 	ph->peak = (struct peak){.bytes = ph->end_bytes, .at_ns = c->at_ns};
 	if (series_range(&c->bp->rss, ph->start_ns, c->at_ns, &min, &max) && max > ph->peak.bytes)
 		ph->peak.bytes = max;

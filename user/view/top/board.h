@@ -57,8 +57,9 @@ struct board {
 	const struct model *model;	 /* open phases; NULL: before and after the tracing */
 	struct report_run run;		 /* facts, set by who wires; strings live as long */
 	struct board_process *processes; /* table, in the order of begin */
-	size_t nprocesses, live, begun;
-	struct board_phase **done; /* by end; those that `drop` are to be passed over */
+	size_t nprocesses;		 /* images */
+	size_t live, begun;		 /* processes */
+	struct board_phase **done;	 /* by end; those that `drop` are to be passed over */
 	size_t ndone, room, ncovered;
 	uint64_t nphases; /* that ended, kept or not */
 	uint64_t changes; /* of the list of phases */

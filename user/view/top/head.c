@@ -148,21 +148,37 @@ static void numbers(struct top_view *v, int row)
 
 struct bar {
 	uint64_t now, peak, whole;
-	const char *of; /* what the whole is */
+	const char *what, *of; /* the whole is */
 };
+
+/* The nearest that any process came to its limit. */
+static bool ended_bar(const struct top_view *v, struct bar *bar)
+{
+	const struct process *p = NULL;
+
+	for (const struct board_process *bp = v->b->processes; bp; bp = bp->hh.next)
+		if ((!v->focus || bp == v->focus) && bp->p.headroom_min <= bp->p.limit &&
+		    bp->p.limit != EV_NONE && (!p || bp->p.headroom_min < p->headroom_min))
+			p = &bp->p;
+	if (p)
+		*bar = (struct bar){0, p->limit - p->headroom_min, p->limit, "peak ", "limit"};
+	return p;
+}
 
 static bool choose_bar(const struct top_view *v, struct bar *bar)
 {
 	const struct board_process *p = v->now ? tightest(v) : NULL;
 
+	if (v->now && v->b->over)
+		return ended_bar(v, bar);
 	if (p) {
 		uint64_t min = p->p.headroom_min < p->headroom ? p->p.headroom_min : p->headroom;
 
-		*bar = (struct bar){p->limit - p->headroom, p->limit - min, p->limit, "limit"};
+		*bar = (struct bar){p->limit - p->headroom, p->limit - min, p->limit, "", "limit"};
 		return p->headroom <= p->limit;
 	}
 	*bar = (struct bar){rss_at(v), v->focus ? v->focus->p.peak.bytes : v->b->peak.bytes,
-			    v->focus ? v->focus->p.peak.bytes : v->b->peak.bytes, "peak"};
+			    v->focus ? v->focus->p.peak.bytes : v->b->peak.bytes, "", "peak"};
 	return bar->whole != 0;
 }
 
@@ -174,7 +190,7 @@ static int scaled(uint64_t n, uint64_t whole, int width)
 }
 
 /* "charge [#######|    ] 512.3 of 1024.0 MiB limit" */
-static void draw_bar(struct top_view *v, int row)
+static int draw_bar(struct top_view *v, int row)
 {
 	bool ascii = v->g->ascii;
 	char text[96], now[24], whole[24];
@@ -182,13 +198,13 @@ static void draw_bar(struct top_view *v, int row)
 	int width, used, peak;
 
 	if (!choose_bar(v, &bar))
-		return;
-	snprintf(text, sizeof(text), " %s of %s MiB %s", mib(now, bar.now), mib(whole, bar.whole),
-		 bar.of);
+		return 0;
+	snprintf(text, sizeof(text), " %s%s of %s MiB %s", bar.what,
+		 mib(now, *bar.what ? bar.peak : bar.now), mib(whole, bar.whole), bar.of);
 	width = v->g->cols - (int)strlen(text) - 2;
 	if (width < BAR_MIN) {
 		cells_fit(v->g, row, 0, v->g->cols, CELL_PLAIN, text + 1);
-		return;
+		return 1;
 	}
 	used = scaled(bar.now, bar.whole, width);
 	peak = scaled(bar.peak, bar.whole, width - 1);
@@ -198,6 +214,7 @@ static void draw_bar(struct top_view *v, int row)
 	cells_fill(v->g, row, 1 + peak, 1, CELL_PEAK, ascii ? L'|' : L'┃');
 	cells_put(v->g, row, 1 + width, 1, CELL_FAINT, "]");
 	cells_put(v->g, row, 2 + width, v->g->cols, CELL_PLAIN, text);
+	return 1;
 }
 
 /* "transform:users, 12 s ago" */
@@ -215,8 +232,8 @@ static void peak_text(struct top_view *v, char *out, size_t cap)
 	if (bp && top_owner(v, bp, at, v->focus ? v->focus->p.peak.win : 0, &owner)) {
 		top_phase_name(v, bp, &owner, name);
 		/* What follows it has to stay in sight. */
-		if (text_columns(name) > 60)
-			strcpy(name + view_whole_chars(name, 57), "...");
+		if (strlen(name) > 60)
+			strcpy(name + view_whole_chars(name, 57), v->g->ascii ? "..." : "…");
 		snprintf(out, cap, "%s, ", name);
 	} else {
 		out[0] = '\0';
@@ -279,7 +296,7 @@ int top_head(struct top_view *v, int row, int room)
 	if (room >= 4)
 		numbers(v, row + used++);
 	if (room >= 3)
-		draw_bar(v, row + used++);
+		used += draw_bar(v, row + used);
 	if (room >= 1)
 		top_sentence(v, row + used++);
 	return used;

@@ -66,7 +66,7 @@ void top_process_phase(const struct top_view *v, const struct board_process *bp,
 	ph->start_bytes = p->baseline_bytes;
 	ph->end_bytes = bp->gone && v->at >= bp->last_ns ? 0 : bp->now;
 	ph->peak = p->peak;
-	ph->exact = p->exact && !past;
+	ph->exact = p->exact;
 	ph->charge_peak = p->charge_peak;
 	ph->limit = p->limit;
 	ph->headroom_min = p->headroom_min;
@@ -74,6 +74,7 @@ void top_process_phase(const struct top_view *v, const struct board_process *bp,
 		ph->end_bytes = board_rss_at(bp, v->at);
 		if (p->peak.at_ns > v->at && series_range(&bp->rss, p->start_ns, v->at, &min, &max))
 			ph->peak = (struct peak){.bytes = max, .at_ns = v->at};
+		ph->exact &= p->peak.at_ns <= v->at;
 		return;
 	}
 	ph->grew_bytes = p->grew_bytes;
@@ -272,6 +273,34 @@ static int collect_processes(struct top_view *v)
 	return 0;
 }
 
+static int by_begin(const void *x, const void *y)
+{
+	const struct phase *a = &((const struct top_row *)x)->done->ph;
+	const struct phase *b = &((const struct top_row *)y)->done->ph;
+
+	if (a->start_win != b->start_win)
+		return a->start_win < b->start_win ? -1 : 1;
+	if (a->end_win != b->end_win)
+		return a->end_win > b->end_win ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static int add_ended(struct top_view *v, struct board_process *bp, unsigned int depth)
+{
+	size_t first = v->list->n;
+	int err = 0;
+
+	for (const struct board_phase *d = bp->phases; d && !err; d = d->older)
+		if (phase_matches(v, bp, &d->ph))
+			err = add(v, (struct top_row){.bp = bp,
+						      .done = d,
+						      .start_win = d->ph.start_win,
+						      .depth = depth + d->ph.depth});
+	if (!err)
+		qsort(v->list->rows + first, v->list->n - first, sizeof(struct top_row), by_begin);
+	return err;
+}
+
 static int add_process(struct top_view *v, struct board_process *bp, unsigned int depth)
 {
 	bool whole = process_matches(v, bp);
@@ -286,6 +315,9 @@ static int add_process(struct top_view *v, struct board_process *bp, unsigned in
 						      .start_win = ph->start_win,
 						      .depth = depth + 1 + ph->depth});
 	}
+	/* Nothing is open any more: what it was is shown in its place. */
+	if (v->b->over && v->now && !n && !err)
+		err = add_ended(v, bp, depth + 1);
 	for (struct board_process *child = bp->child; child && !err; child = child->next)
 		err = add_process(v, child, depth + 1);
 	return err;

@@ -75,6 +75,7 @@ static int reserve(struct series *s, size_t n)
 static struct series_bucket *bucket(struct series *s, uint64_t ns)
 {
 	size_t i = index_of(s, ns);
+	bool began = s->n;
 
 	while (i >= s->cap) {
 		halve(s);
@@ -85,7 +86,7 @@ static struct series_bucket *bucket(struct series *s, uint64_t ns)
 	while (s->n <= i) {
 		struct series_bucket b = EMPTY;
 
-		if (s->n)
+		if (began)
 			b.min = b.max = b.last = kib(s->last);
 		s->b[s->n++] = b;
 	}

@@ -73,7 +73,7 @@ static const struct series *curve(const struct top_view *v)
 static bool column_range(const struct top_view *v, const struct axis *a, int col, uint64_t *min,
 			 uint64_t *max)
 {
-	uint64_t from = column_ns(a, col), to = column_ns(a, col + 1);
+	uint64_t from = column_ns(a, col), to = column_ns(a, col + 1) + (col + 1 == a->width);
 
 	/* What has not happened yet, and what was after its end. */
 	if (from >= v->end || (v->focus && v->focus->gone && from > v->focus->last_ns))
@@ -238,8 +238,8 @@ static void mark_peak(struct top_view *v, const struct axis *a, int row)
 	uint64_t at = peak ? peak->at_ns : v->b->peak.at_ns;
 	int col = column_of(a, at);
 
-	v->f->peak_ns = at;
-	if (col >= 0)
+	v->f->peak_ns = v->b->peak.mm_id ? at : TOP_NOW;
+	if (col >= 0 && v->b->peak.mm_id)
 		cells_put(v->g, row, a->left + col, 1, CELL_PEAK, v->g->ascii ? "^" : "▲");
 }
 
