@@ -45,20 +45,31 @@ class Tmux:
         return subprocess.run([*self.base, *args], env=self.env, check=check, capture_output=True, text=True).stdout
 
     def start(self, cols, rows, command):
-        self.n += 1  # a server that was just stopped may still have its socket
         self.base = ["tmux", "-S", str(self.directory / f"tmux-{self.n}"), "-f", "/dev/null"]
         self.run("new-session", "-d", "-x", str(cols), "-y", str(rows), command)
         self.run("set", "-g", "status", "off")
         self.run("set", "-g", "escape-time", "0")
-        self.run("set", "-g", "remain-on-exit", "on")
         self.run("resize-window", "-x", str(cols), "-y", str(rows))
 
     def screen(self):
         lines = [line.rstrip() for line in self.run("capture-pane", "-p").splitlines()]
         return "\n".join(lines).rstrip("\n") + "\n"
 
-    def dead(self):
-        return self.run("list-panes", "-F", "#{pane_dead} #{pane_dead_status} #{pane_dead_signal}").strip()
+    def status(self):
+        """Of the command, once it has ended."""
+        try:
+            return self.status_file().read_text().strip()
+        except FileNotFoundError:
+            return ""
+
+    def status_file(self):
+        return self.directory / f"status-{self.n}"
+
+    def top(self, cols, rows, build, args):
+        """Shows it, and keeps the terminal when it has ended."""
+        self.n += 1  # a server that was just stopped may still have its socket
+        done = self.status_file()
+        self.start(cols, rows, f"cd {self.directory} && {build}/peakphase top {args}; echo $? >{done}.tmp; mv {done}.tmp {done}; sleep 600")
 
     def stop(self):
         self.run("kill-server", check=False)
@@ -97,12 +108,11 @@ def split(text):
     return ["\n".join(s).rstrip("\n") + "\n" for s in steps]
 
 
-def run_case(tmux, build, directory, name, size, charset, update):
+def run_case(tmux, build, name, size, charset, update):
     golden = HERE / "golden" / f"{name}-{size[0]}x{size[1]}-{charset}.txt"
     expected = split(golden.read_text()) if golden.exists() and not update else []
-    command = f"cd {directory} && exec {build}/peakphase top {' '.join(CHARSETS[charset])} {name}.peak"
     got, failed = [], None
-    tmux.start(*size, command)
+    tmux.top(*size, build, " ".join([*CHARSETS[charset], f"{name}.peak"]))
     try:
         for i, keys in enumerate(CASES[name]):
             if keys:
@@ -117,11 +127,10 @@ def run_case(tmux, build, directory, name, size, charset, update):
                 break
         tmux.run("send-keys", "q")
         until = time.monotonic() + SECONDS
-        # The terminal is closed a moment before the status is there.
-        while len(tmux.dead().split()) < 2 and time.monotonic() < until:
+        while not tmux.status() and time.monotonic() < until:
             time.sleep(0.05)
-        if tmux.dead() != "1 0" and not failed:
-            failed = f"did not end well after q: {tmux.dead()!r}"
+        if tmux.status() != "0" and not failed:
+            failed = f"did not end well after q: status {tmux.status()!r}"
     finally:
         tmux.stop()
     if update:
@@ -129,17 +138,17 @@ def run_case(tmux, build, directory, name, size, charset, update):
     return failed
 
 
-def odd_sizes(tmux, build, directory):
+def odd_sizes(tmux, build):
     """It is drawn in any size, keeps to it, and goes through a storm of resizing."""
-    tmux.start(80, 24, f"cd {directory} && exec {build}/peakphase top tree.peak")
+    tmux.top(80, 24, build, "tree.peak")
     try:
         for cols, rows in ODD_SIZES * 2:
             tmux.run("resize-window", "-x", str(cols), "-y", str(rows))
             for keys in ("Down", "Enter", "Escape", "f", "f", "+", "-", "?", "?"):
                 tmux.run("send-keys", keys)
             time.sleep(0.1)
-            if not tmux.dead().startswith("0"):
-                return f"died at {cols}x{rows}: {tmux.dead()}"
+            if tmux.status():
+                return f"ended at {cols}x{rows}: status {tmux.status()}"
         for i in range(200):
             tmux.run("resize-window", "-x", str(10 + i * 37 % 290), "-y", str(4 + i * 13 % 96))
         tmux.run("resize-window", "-x", "80", "-y", "24")
@@ -168,10 +177,10 @@ def main():
         directory = pathlib.Path(name)
         subprocess.run([build / "screens/scenes", directory], check=True)
         tmux = Tmux(directory)
-        todo = [(f"{n}-{s[0]}x{s[1]}-{c}", (lambda n=n, s=s, c=c: run_case(tmux, build, directory, n, s, c, opt.update)))
+        todo = [(f"{n}-{s[0]}x{s[1]}-{c}", (lambda n=n, s=s, c=c: run_case(tmux, build, n, s, c, opt.update)))
                 for n in names if n in CASES for s in SIZES for c in CHARSETS]
         if "odd" in names:
-            todo.append(("odd sizes", lambda: odd_sizes(tmux, build, directory)))
+            todo.append(("odd sizes", lambda: odd_sizes(tmux, build)))
         for title, run in todo:
             why = run()
             passed, failed = passed + (why is None), failed + (why is not None)

@@ -296,7 +296,7 @@ static int add_ended(struct top_view *v, struct board_process *bp, unsigned int 
 						      .done = d,
 						      .start_win = d->ph.start_win,
 						      .depth = depth + d->ph.depth});
-	if (!err)
+	if (!err && v->list->n > first)
 		qsort(v->list->rows + first, v->list->n - first, sizeof(struct top_row), by_begin);
 	return err;
 }
@@ -396,7 +396,7 @@ static int build_done(struct top_view *v)
 			bp = board_find(v->b, d->ph.mm_id);
 		err = add_done(v, d, bp, c);
 	}
-	if (!err)
+	if (!err && v->list->n > first)
 		qsort(v->list->rows + first, v->list->n - first, sizeof(struct top_row),
 		      row_by_key);
 	return err;

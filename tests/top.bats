@@ -1,0 +1,208 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The live view on a terminal of its own (tmux): what it shows of programs that run, and that it gives the terminal back
+# however it ends. Whole screens, key by key, are tested from recordings: screens/run.py.
+
+load helpers
+
+tm() { TERM=xterm LC_ALL=C.UTF-8 tmux -S "$T/tmux" -f /dev/null "$@"; }
+
+# on_terminal COMMAND...: in a shell on an 80 by 24 terminal. Settings before and after, and the status, are in files.
+on_terminal() {
+	printf 'trap : INT\ncd %q\nstty -g >before\n%s\nstatus=$?\nstty -g >after\necho $status >status.tmp\nmv status.tmp status\nexec sleep 600\n' "$T" \
+		"$(printf '%q ' "$@")" >"$T/on-terminal"
+	tm new-session -d -x 80 -y 24 "exec sh $T/on-terminal"
+	tm set -g status off
+	tm resize-window -x 80 -y 24
+}
+
+teardown_tmux() { tm kill-server 2>/dev/null || true; }
+
+screen() { tm capture-pane -p; }
+shows() { screen | grep -q -e "$1"; }
+keys() { tm send-keys "$@"; }
+ended() { [ -e "$T/status" ]; }
+top_pid() { pgrep -x -n -f "$PP top .*" || pgrep -n -f "^$PP top "; }
+
+# The terminal is as it was: settings, no alternate screen, cursor.
+restored() {
+	retry 10 ended
+	cmp "$T/before" "$T/after" || fail "the terminal's settings have changed"
+	[ "$(tm display -p '#{alternate_on} #{cursor_flag}')" = "0 1" ] || fail "alternate screen and cursor: $(tm display -p '#{alternate_on} #{cursor_flag}')"
+}
+
+teardown() {
+	local failed=0 f
+	teardown_tmux
+	reap
+	for f in "$BATS_TEST_TMPDIR"/*.peak; do
+		[ -e "$f" ] || continue
+		"$PYTHON" "$ROOT/tests/check-recording" --peakphase "$PP" "$f" || failed=1
+	done
+	return $failed
+}
+
+@test "top -- COMMAND: phases as they happen, how it ended, what it printed, its status" {
+	on_terminal "$PP" top -o "$R" -- "$W/script" begin:load:users hog:40 begin:join hog:60 free "ready:$T/up" "wait:$T/go" end end \
+		mark:push exit:3
+	retry 20 test -e "$T/up"
+	retry 10 shows 'now 42\.[0-9] MiB, 4[01] % of the peak 10[0-9]\.[0-9] MiB (join, '
+	screen | grep -q '^  load:users  *[0-9.]* s  *42\.[0-9]  *~*102\.[0-9]'
+	screen | grep -q '^    join  *[0-9.]* s  *42\.[0-9]  *~*102\.[0-9]  *.*◀'
+	touch "$T/go"
+	retry 10 shows 'exit status 3 at +.*; peak 10[0-9]\.[0-9] MiB (join, '
+	# The moment of the peak can be gone back to.
+	keys p
+	retry 10 shows ' of the peak'
+	shows '^    join'
+	refute ended
+	keys q
+	restored
+	[ "$(cat "$T/status")" = 3 ]
+	tm capture-pane -p -S - | grep -q 'label=load:users'
+	q 'r["peak"]["phase"] == "join"'
+}
+
+@test "top -p PID: numbers are the kernel's, SIGTERM gives the terminal back, the process goes on" {
+	local pid
+	start_target "$W/script" hog:200 "ready:$T/up" begin:late hog:50 "wait:$T/go"
+	retry 20 test -e "$T/up"
+	on_terminal "$PP" top -p "$TARGET"
+	retry 20 shows 'now 25[0-9]\.[0-9] MiB, 100 % of the peak'
+	# It was in that phase before anybody looked on: nothing names it.
+	shows '(startup)'
+	pid=$(top_pid)
+	kill -TERM "$pid"
+	restored
+	kill -0 "$TARGET"
+}
+
+@test "a crash gives the terminal back, and dies of it" {
+	local pid
+	start_target "$W/script" "wait:$T/go"
+	on_terminal "$PP" top -p "$TARGET"
+	retry 20 shows 'live'
+	pid=$(top_pid)
+	kill -SEGV "$pid"
+	restored
+	[ "$(cat "$T/status")" = 139 ]
+}
+
+@test "SIGHUP, SIGINT and Ctrl-C end it" {
+	local s
+	start_target "$W/script" "wait:$T/go"
+	for s in HUP INT C-c; do
+		rm -f "$T/status"
+		on_terminal "$PP" top -p "$TARGET"
+		retry 20 shows 'live'
+		case $s in C-c) keys C-c ;; *) kill -$s "$(top_pid)" ;; esac
+		restored
+		teardown_tmux
+		retry 10 refute pgrep -f "^$PP top "
+	done
+	kill -0 "$TARGET"
+}
+
+@test "Ctrl-Z and back: the shell has the terminal meanwhile, nothing is lost" {
+	start_target "$W/script" "ready:$T/up" repeat:3000 mark:m sleep:1 done "ready:$T/done" "wait:$T/go"
+	retry 20 test -e "$T/up"
+	tm new-session -d -x 80 -y 24 "cd $T; PS1='ready> ' exec bash --norc --noprofile -i"
+	tm set -g status off
+	retry 10 shows 'ready>'
+	keys "stty -g >before; $PP top -o $R -p $TARGET; stty -g >after" Enter
+	retry 20 shows 'live'
+	keys C-z
+	retry 10 shows 'Stopped'
+	[ "$(tm display -p '#{alternate_on}')" = 0 ]
+	sleep 0.5
+	keys fg Enter
+	retry 10 shows 'live'
+	retry 60 test -e "$T/done"
+	keys q
+	retry 10 test -s "$T/after"
+	cmp "$T/before" "$T/after"
+	[ "$(tm display -p '#{alternate_on}')" = 0 ]
+	q 'r["losses"]["edges"] == 0 and r["losses"]["marks"] == 0'
+}
+
+@test "Ctrl-S stops the terminal, not the tracing; SIGTERM ends it all the same" {
+	local pid
+	start_target "$W/script" "ready:$T/up" "wait:$T/go" repeat:5000 mark:m done "ready:$T/done" "wait:$T/never"
+	retry 20 test -e "$T/up"
+	on_terminal "$PP" top -d 50ms -o "$R" -p "$TARGET"
+	retry 20 shows 'live'
+	keys C-s
+	sleep 0.5
+	touch "$T/go"
+	retry 60 test -e "$T/done"
+	sleep 0.5
+	pid=$(top_pid)
+	kill -TERM "$pid"
+	retry 20 gone "$pid"
+	restored
+	# All of them were taken in while nothing could be drawn.
+	q 'len(phs("m")) == 5000 and r["losses"]["edges"] == 0'
+}
+
+@test "no terminal, TERM=dumb, no such terminal: it says so, and starts nothing" {
+	status_of "$PP" top -- touch "$T/started"
+	[ "$STATUS" = 1 ]
+	grep -q 'draws on a terminal' "$T/said"
+	grep -q -e '--batch' "$T/said"
+	on_terminal env TERM=dumb "$PP" top -- touch "$T/started"
+	retry 10 ended
+	shows 'cannot move its cursor'
+	restored
+	teardown_tmux
+	rm "$T/status"
+	on_terminal env TERM=no-such-terminal "$PP" top -- touch "$T/started"
+	restored
+	[ "$(cat "$T/status")" = 1 ]
+	refute test -e "$T/started"
+}
+
+@test "--batch prints plain frames, as many as asked for, and the last one when it ends" {
+	start_target "$W/script" begin:work hog:30 "wait:$T/go"
+	LINES=12 COLUMNS=70 "$PP" top --batch -d 100ms -n 3 -p "$TARGET" >"$OUT"
+	[ "$(wc -l <"$OUT")" -eq $((3 * 12 + 2)) ]
+	[ "$(grep -c '^now 3[0-9]\.[0-9] MiB' "$OUT")" -eq 3 ]
+	refute grep -q $'\033' "$OUT"
+	[ "$(awk '{ if (length($0) > m) m = length($0) } END { print m }' "$OUT")" -le 200 ]
+	"$PP" top --batch -- "$W/script" begin:quick hog:20 end exit:5 >"$OUT" 2>"$ERR" || STATUS=$?
+	[ "$STATUS" = 5 ]
+	grep -q 'exit status 5 at' "$OUT"
+	grep -q 'label=quick' "$ERR"
+	# A reader that goes away is no crash.
+	"$PP" top --batch -d 50ms -n 20 -p "$TARGET" 2>"$ERR" | head -n 1
+	refute grep -q -i 'segmentation' "$ERR"
+}
+
+@test "a process that is gone at once, one that never comes, one that is not there" {
+	on_terminal "$PP" top -- true
+	retry 20 shows 'exit status 0 at'
+	keys q
+	restored
+	teardown_tmux
+	rm "$T/status"
+	on_terminal "$PP" top -p 4194000
+	restored
+	[ "$(cat "$T/status")" = 1 ]
+	shows 'no process 4194000'
+	teardown_tmux
+	rm "$T/status"
+	on_terminal "$PP" top -- "$T/no-such-program"
+	restored
+	[ "$(cat "$T/status")" = 127 ]
+}
+
+@test "a program that is killed: it stays to be seen, with the phase it was in" {
+	on_terminal "$PP" top -- "$W/script" begin:doomed hog:20 raise:9
+	retry 20 shows 'killed by signal 9 (SIGKILL) at'
+	shows 'doomed'
+	keys n
+	retry 10 shows 'killed by signal 9 (SIGKILL)  in doomed'
+	keys q
+	restored
+	[ "$(cat "$T/status")" = 137 ]
+}
