@@ -20,8 +20,11 @@ on_terminal() {
 teardown_tmux() { tm kill-server 2>/dev/null || true; }
 
 screen() { tm capture-pane -p; }
-shows() { screen | grep -q -e "$1"; }
+shows() { screen >"$T/screen"; grep -q -e "$1" "$T/screen"; }
+# saw SECONDS PATTERN: it shows in time; else what was there instead.
+saw() { retry "$1" shows "$2" || fail "$(cat "$T/screen")"; }
 keys() { tm send-keys "$@"; }
+normal_screen() { [ "$(tm display -p '#{alternate_on}')" = 0 ]; }
 ended() { [ -e "$T/status" ]; }
 top_pid() { pgrep -x -n -f "$PP top .*" || pgrep -n -f "^$PP top "; }
 
@@ -47,14 +50,14 @@ teardown() {
 	on_terminal "$PP" top -o "$R" -- "$W/script" begin:load:users hog:40 begin:join hog:60 free "ready:$T/up" "wait:$T/go" end end \
 		mark:push exit:3
 	retry 20 test -e "$T/up"
-	retry 10 shows 'now 42\.[0-9] MiB, 4[01] % of the peak 10[0-9]\.[0-9] MiB (join, '
+	saw 10 'now 42\.[0-9] MiB, 4[01] % of the peak 10[0-9]\.[0-9] MiB (join, '
 	screen | grep -q '^  load:users  *[0-9.]* s  *42\.[0-9]  *~*102\.[0-9]'
 	screen | grep -q '^    join  *[0-9.]* s  *42\.[0-9]  *~*102\.[0-9]  *.*◀'
 	touch "$T/go"
-	retry 10 shows 'exit status 3 at +.*; peak 10[0-9]\.[0-9] MiB (join, '
+	saw 10 'exit status 3 at +.*; peak 10[0-9]\.[0-9] MiB (join, '
 	# The moment of the peak can be gone back to.
 	keys p
-	retry 10 shows ' of the peak'
+	saw 10 ' of the peak'
 	shows '^    join'
 	refute ended
 	keys q
@@ -69,7 +72,7 @@ teardown() {
 	start_target "$W/script" hog:200 "ready:$T/up" begin:late hog:50 "wait:$T/go"
 	retry 20 test -e "$T/up"
 	on_terminal "$PP" top -p "$TARGET"
-	retry 20 shows 'now 25[0-9]\.[0-9] MiB, 100 % of the peak'
+	saw 20 'now 25[0-9]\.[0-9] MiB, 100 % of the peak'
 	# It was in that phase before anybody looked on: nothing names it.
 	shows '(startup)'
 	pid=$(top_pid)
@@ -82,7 +85,7 @@ teardown() {
 	local pid
 	start_target "$W/script" "wait:$T/go"
 	on_terminal "$PP" top -p "$TARGET"
-	retry 20 shows 'live'
+	saw 20 'live'
 	pid=$(top_pid)
 	kill -SEGV "$pid"
 	restored
@@ -95,7 +98,7 @@ teardown() {
 	for s in HUP INT C-c; do
 		rm -f "$T/status"
 		on_terminal "$PP" top -p "$TARGET"
-		retry 20 shows 'live'
+		saw 20 'live'
 		case $s in C-c) keys C-c ;; *) kill -$s "$(top_pid)" ;; esac
 		restored
 		teardown_tmux
@@ -109,20 +112,20 @@ teardown() {
 	retry 20 test -e "$T/up"
 	tm new-session -d -x 80 -y 24 "cd $T; PS1='ready> ' exec bash --norc --noprofile -i"
 	tm set -g status off
-	retry 10 shows 'ready>'
+	saw 10 'ready>'
 	keys "stty -g >before; $PP top -o $R -p $TARGET; stty -g >after" Enter
-	retry 20 shows 'live'
+	saw 20 'live'
 	keys C-z
-	retry 10 shows 'Stopped'
-	[ "$(tm display -p '#{alternate_on}')" = 0 ]
+	saw 10 'Stopped'
+	retry 5 normal_screen
 	sleep 0.5
 	keys fg Enter
-	retry 10 shows 'live'
+	saw 10 'live'
 	retry 60 test -e "$T/done"
 	keys q
 	retry 10 test -s "$T/after"
 	cmp "$T/before" "$T/after"
-	[ "$(tm display -p '#{alternate_on}')" = 0 ]
+	retry 5 normal_screen
 	q 'r["losses"]["edges"] == 0 and r["losses"]["marks"] == 0'
 }
 
@@ -131,7 +134,7 @@ teardown() {
 	start_target "$W/script" "ready:$T/up" "wait:$T/go" repeat:5000 mark:m done "ready:$T/done" "wait:$T/never"
 	retry 20 test -e "$T/up"
 	on_terminal "$PP" top -d 50ms -o "$R" -p "$TARGET"
-	retry 20 shows 'live'
+	saw 20 'live'
 	keys C-s
 	sleep 0.5
 	touch "$T/go"
@@ -180,7 +183,7 @@ teardown() {
 
 @test "a process that is gone at once, one that never comes, one that is not there" {
 	on_terminal "$PP" top -- true
-	retry 20 shows 'exit status 0 at'
+	saw 20 'exit status 0 at'
 	keys q
 	restored
 	teardown_tmux
@@ -198,10 +201,10 @@ teardown() {
 
 @test "a program that is killed: it stays to be seen, with the phase it was in" {
 	on_terminal "$PP" top -- "$W/script" begin:doomed hog:20 raise:9
-	retry 20 shows 'killed by signal 9 (SIGKILL) at'
+	saw 20 'killed by signal 9 (SIGKILL) at'
 	shows 'doomed'
 	keys n
-	retry 10 shows 'killed by signal 9 (SIGKILL)  in doomed'
+	saw 10 'killed: pid [0-9]* (script) in .doomed.'
 	keys q
 	restored
 	[ "$(cat "$T/status")" = 137 ]

@@ -61,6 +61,12 @@ static void ended(void *ctx, const struct process *p)
 	board_process_ended(&((struct run *)ctx)->board, p);
 }
 
+static void verdict(void *ctx, const struct process *p, const struct verdict *v)
+{
+	(void)p;
+	board_verdict(&((struct run *)ctx)->board, v);
+}
+
 /* b: kind and process, memory, label and time */
 static void happen(struct run *r, const uint8_t b[3])
 {
@@ -163,7 +169,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct run r = {.ns = 1000000000, .rows = 24, .cols = 80};
 	struct model_options opt = {0};
-	struct model_sink sink = {&r, begun, phase, covered, ended};
+	struct model_sink sink = {.ctx = &r,
+				  .process_begun = begun,
+				  .phase_ended = phase,
+				  .implied_covered = covered,
+				  .process_ended = ended,
+				  .verdict = verdict};
 
 	MUST(!board_init(&r.board));
 	r.model = model_new(&opt, &sink);

@@ -28,6 +28,17 @@ static void on_covered(void *ctx, uint64_t mm_id, uint64_t from_win, uint64_t to
 	store_covered(ctx, mm_id, from_win, to_win);
 }
 
+static void on_job(void *ctx, const struct job *j)
+{
+	store_job(ctx, j);
+}
+
+static void on_verdict(void *ctx, const struct process *p, const struct verdict *v)
+{
+	(void)p;
+	store_verdict(ctx, v);
+}
+
 /* As `run` writes it. */
 static void record(const struct sim *s, const char *path, const char *command, int status,
 		   uint64_t lost)
@@ -56,7 +67,15 @@ static void record(const struct sim *s, const char *path, const char *command, i
 	unlink(path);
 	if (store_create(&store, path, &info))
 		exit(1);
-	sink = (struct model_sink){store, on_process, on_phase, on_covered, on_process};
+	sink = (struct model_sink){
+	    .ctx = store,
+	    .process_begun = on_process,
+	    .phase_ended = on_phase,
+	    .implied_covered = on_covered,
+	    .process_ended = on_process,
+	    .job = on_job,
+	    .verdict = on_verdict,
+	};
 	m = model_new(&mo, &sink);
 	for (size_t i = 0; i < s->n; i++) {
 		store_event(store, &s->ev[i]);

@@ -42,11 +42,22 @@ static inline void live_ended(void *ctx, const struct process *p)
 	board_process_ended(&((struct live *)ctx)->b, p);
 }
 
+static inline void live_verdict(void *ctx, const struct process *p, const struct verdict *v)
+{
+	(void)p;
+	board_verdict(&((struct live *)ctx)->b, v);
+}
+
 static inline struct live *live_new(void)
 {
 	struct live *l = calloc(1, sizeof(*l));
 	struct model_options opt = {0};
-	struct model_sink sink = {l, live_begun, live_phase, live_covered, live_ended};
+	struct model_sink sink = {.ctx = l,
+				  .process_begun = live_begun,
+				  .phase_ended = live_phase,
+				  .implied_covered = live_covered,
+				  .process_ended = live_ended,
+				  .verdict = live_verdict};
 
 	assert_non_null(l);
 	l->s.ns = 1000 * MS;

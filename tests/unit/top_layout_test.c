@@ -160,7 +160,7 @@ static void a_tree(void **state)
 	live_has(l, "SIGKILL");
 	live_has(l, "2 of 3 processes"); /* an image and what it became are one */
 	live_keys(l, "n");
-	live_has(l, "killed by signal 9 (SIGKILL)  in work");
+	live_has(l, "in [work]");
 	live_keys(l, "nt");
 	live_has(l, "\n12 (1) [e");
 	/* A filter leaves what fits, and the phases by themselves. */

@@ -43,6 +43,11 @@ static void on_ended(void *ctx, const struct process *p)
 	board_process_ended(board_of(ctx), p);
 }
 
+static void on_revised(void *ctx, const struct process *p)
+{
+	board_process_revised(board_of(ctx), p);
+}
+
 /* The board is ours from event to event: the lock is given to who draws between some of them. */
 static int on_event(void *ctx, const struct event *ev)
 {
@@ -58,6 +63,23 @@ static int on_event(void *ctx, const struct event *ev)
 	return screen_done(l->top->screen) ? STOP : 0;
 }
 
+/* As they were recorded: with what was read of the moment itself. */
+static int on_verdict(void *ctx, const struct verdict *v)
+{
+	board_verdict(board_of(ctx), v);
+	return 0;
+}
+
+static int load_verdicts(struct load *l, struct recording *r)
+{
+	const struct board_process *bp = l->top->board.processes;
+	int err = 0;
+
+	for (; bp && !err; bp = bp->hh.next)
+		err = recording_each_verdict(r, bp->p.mm_id, on_verdict, l);
+	return err;
+}
+
 static int load(struct top *top, struct recording *r)
 {
 	struct load l = {.top = top};
@@ -67,6 +89,7 @@ static int load(struct top *top, struct recording *r)
 	    .phase_ended = on_phase,
 	    .implied_covered = on_covered,
 	    .process_ended = on_ended,
+	    .process_revised = on_revised,
 	};
 	const struct run_end *end = recording_end(r);
 	uint64_t end_ns = 0;
@@ -74,6 +97,8 @@ static int load(struct top *top, struct recording *r)
 
 	board_lock(&top->board);
 	err = recording_replay_events(r, &sink, on_event, &l, NULL, &end_ns);
+	if (!err)
+		err = load_verdicts(&l, r);
 	if (!err)
 		board_over(&top->board, end_ns, end->finished ? end->status : -1);
 	board_unlock(&top->board);

@@ -11,6 +11,8 @@ void trace_on_revised(void *ctx, const struct process *p)
 {
 	struct trace *t = ctx;
 
+	if (board_of(t))
+		board_process_revised(board_of(t), p);
 	if (t->store)
 		store_process(t->store, p);
 }
@@ -34,6 +36,8 @@ void trace_on_verdict(void *ctx, const struct process *p, const struct verdict *
 	verdict_facts(&v);
 	if (t->feed && verdict_is_news(&v))
 		feed_line(t->feed, line, verdict_line(line, &v, t->line_flags & LINE_ASCII));
+	if (board_of(t))
+		board_verdict(board_of(t), &v);
 	if (t->oncross && (v.kind == VD_CEILING || v.kind == VD_HEADROOM))
 		run_on_cross(t, &v);
 	if (t->store)

@@ -310,6 +310,8 @@ void fold_preview(const struct mm *p, struct process *out)
 	if (c.bytes > out->peak.bytes)
 		out->peak = (struct peak){c.bytes, c.at.at_ns, c.at.members, c.at.exact, p->next};
 	out->charge_peak = max_known(out->charge_peak, c.charge);
-	if (p->tail.win == p->next && p->tail.time_ns)
+	if (p->tail.win == p->next && p->tail.time_ns) {
 		out->end_bytes = p->tail.now;
+		out->grew_bytes += p->tail.rose;
+	}
 }

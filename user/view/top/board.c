@@ -32,6 +32,7 @@ void board_free(struct board *b)
 	for (size_t i = 0; i < b->ndone; i++)
 		free(b->done[i]);
 	free(b->done);
+	free(b->verdicts);
 	series_free(&b->rss);
 	pthread_mutex_destroy(&b->lock);
 	memset(b, 0, sizeof(*b));
@@ -192,6 +193,31 @@ void board_process_ended(struct board *b, const struct process *p)
 	if (p->end_ns > bp->last_ns)
 		bp->last_ns = p->end_ns;
 	b->live--;
+}
+
+void board_process_revised(struct board *b, const struct process *p)
+{
+	struct board_process *bp = board_find(b, p->mm_id);
+
+	if (bp)
+		bp->p = *p;
+}
+
+/* One that comes again corrects what was said; of too many the oldest goes. */
+void board_verdict(struct board *b, const struct verdict *v)
+{
+	if (!b->verdicts)
+		b->verdicts = calloc(BOARD_VERDICTS_MAX, sizeof(*b->verdicts));
+	if (!b->verdicts)
+		return;
+	for (size_t i = 0; i < b->nverdicts; i++)
+		if (b->verdicts[i].id == v->id) {
+			b->verdicts[i] = *v;
+			return;
+		}
+	if (b->nverdicts == BOARD_VERDICTS_MAX)
+		memmove(b->verdicts, b->verdicts + 1, --b->nverdicts * sizeof(*b->verdicts));
+	b->verdicts[b->nverdicts++] = *v;
 }
 
 static int u64_by_value(const void *x, const void *y)
@@ -382,12 +408,14 @@ void board_event(struct board *b, const struct event *ev)
 {
 	struct board_process *bp = board_find(b, ev->mm_id);
 
-	if (!bp || bp->gone || ev->kind == PP_FAULT)
+	if (!bp || bp->gone)
 		return;
 	if (ev->kind == PP_SAMPLE)
 		on_sample(b, bp, ev);
-	else
+	else if (event_is_edge(ev->kind))
 		on_edge(b, bp, ev);
+	else
+		return;
 	if (ev->time_ns > bp->last_ns)
 		bp->last_ns = ev->time_ns;
 	if (ev->time_ns > b->last_ns)

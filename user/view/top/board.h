@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 
+#include "model/verdict.h"
 #include "view/source.h"
 #include "view/top/series.h"
 
@@ -21,6 +22,7 @@
 
 #define BOARD_PHASES_MAX 16384u
 #define BOARD_PROCESSES_MAX 4096u
+#define BOARD_VERDICTS_MAX 256u
 
 struct board_phase {
 	struct phase ph;	   /* where: not kept */
@@ -64,6 +66,8 @@ struct board {
 	uint64_t nphases; /* that ended, kept or not */
 	uint64_t changes; /* of the list of phases */
 	uint64_t dropped_processes;
+	struct verdict *verdicts; /* the last ones */
+	size_t nverdicts;
 	struct series rss; /* sum of all */
 	uint64_t now;
 	struct board_peak peak;
@@ -86,6 +90,9 @@ void board_process_begun(struct board *b, const struct process *p);
 void board_phase_ended(struct board *b, const struct phase *ph);
 void board_covered(struct board *b, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 void board_process_ended(struct board *b, const struct process *p);
+/* It ended otherwise than was said. */
+void board_process_revised(struct board *b, const struct process *p);
+void board_verdict(struct board *b, const struct verdict *v);
 void board_event(struct board *b, const struct event *ev);
 /* The tracing ended; the model is left alone from now on. */
 void board_over(struct board *b, uint64_t end_ns, int status);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "view/top/view.h"
+#include "view/verdict.h"
 
 #define BAR_MIN 20
 
@@ -286,6 +287,24 @@ void top_sentence(struct top_view *v, int row)
 	cells_fit(v->g, row, 0, v->g->cols, style, line);
 }
 
+/* The last one that is worth a line; it stays. */
+static int draw_verdict(struct top_view *v, int row)
+{
+	char text[VERDICT_TEXT_MAX], line[VERDICT_TEXT_MAX + 48], at[32];
+	size_t n = v->b->nverdicts;
+
+	while (n &&
+	       (v->b->verdicts[n - 1].at_ns > v->at || !verdict_is_news(&v->b->verdicts[n - 1])))
+		n--;
+	if (!n)
+		return 0;
+	top_since(v, v->b->verdicts[n - 1].at_ns, at);
+	verdict_what(text, &v->b->verdicts[n - 1], v->text);
+	snprintf(line, sizeof(line), "%s  %s (n)", at, text);
+	cells_fit(v->g, row, 0, v->g->cols, CELL_BAD, line);
+	return 1;
+}
+
 /* From what matters most: with less room the lines above it go. */
 int top_head(struct top_view *v, int row, int room)
 {
@@ -299,5 +318,7 @@ int top_head(struct top_view *v, int row, int room)
 		used += draw_bar(v, row + used);
 	if (room >= 1)
 		top_sentence(v, row + used++);
+	if (room >= 3)
+		used += draw_verdict(v, row + used);
 	return used;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "view/top/view.h"
+#include "view/verdict.h"
 
 #define FIELD_WIDTH 38
 
@@ -125,24 +126,22 @@ static void note_losses(struct notes *n)
 	}
 }
 
-/* "+12.40 s  pid 42 killed by signal 9 (SIGKILL)  in transform:users" */
-static void note_death(struct notes *n, struct board_process *bp)
+/* "+12.40 s  OOM kill: pid 42 (etl) in [join]", why, and what it held. */
+static void note_verdict(struct notes *n, const struct verdict *v)
 {
-	char line[VIEW_COMMAND_MAX + VIEW_LABEL_MAX], name[TOP_NAME_MAX], at[32], how[64];
-	char label[TOP_NAME_MAX];
-	struct phase owner;
-	size_t len;
+	char text[VERDICT_TEXT_MAX], line[VERDICT_TEXT_MAX + 40], at[32];
 
-	top_since(n->v, bp->last_ns, at);
-	top_process_name(n->v, bp, name, sizeof(name));
-	len = (size_t)snprintf(line, sizeof(line), "%s  %s: %s", at, name, view_exit(how, &bp->p));
-	if (top_owner(n->v, bp, bp->last_ns, bp->p.windows, &owner) ||
-	    top_owner(n->v, bp, bp->last_ns, 0, &owner)) {
-		top_phase_name(n->v, bp, &owner, label);
-		if (len < sizeof(line))
-			snprintf(line + len, sizeof(line) - len, "  in %s", label);
-	}
+	top_since(n->v, v->at_ns, at);
+	verdict_what(text, v, n->v->text);
+	snprintf(line, sizeof(line), "%s  %s", at, text);
 	note(n, CELL_BAD, line);
+	verdict_why(text, v, n->v->text);
+	snprintf(line, sizeof(line), "    %s", text);
+	note(n, CELL_PLAIN, line);
+	if (verdict_memory(text, v)) {
+		snprintf(line, sizeof(line), "    %s", text);
+		note(n, CELL_PLAIN, line);
+	}
 }
 
 void top_notes_page(struct top_view *v, int row, int room)
@@ -153,14 +152,14 @@ void top_notes_page(struct top_view *v, int row, int room)
 	if (room < 1)
 		return;
 	cells_fill(v->g, row, 0, v->g->cols, CELL_HEAD, L' ');
-	cells_put(v->g, row, 0, v->g->cols, CELL_HEAD, "notes: ends, losses");
+	cells_put(v->g, row, 0, v->g->cols, CELL_HEAD, "notes: kills, crossed limits, losses");
 	note_losses(&n);
-	for (struct board_process *bp = v->b->processes; bp; bp = bp->hh.next)
-		if (bp->ended && bp->last_ns <= v->at &&
-		    (bp->p.exit == PX_SIGNAL || bp->p.exit == PX_OOM))
-			note_death(&n, bp);
+	/* The last first: there may be more than fit. */
+	for (size_t i = v->b->nverdicts; i--;)
+		if (v->b->verdicts[i].at_ns <= v->at)
+			note_verdict(&n, &v->b->verdicts[i]);
 	if (n.row == first)
-		note(&n, CELL_FAINT, "nothing was lost, nothing was killed");
+		note(&n, CELL_FAINT, "nothing was lost, nothing was killed, no limit was crossed");
 }
 
 void top_help_page(struct top_view *v, int row, int room)
@@ -169,7 +168,7 @@ void top_help_page(struct top_view *v, int row, int room)
 	    "Up Down PgUp PgDn Home End   move in the list",
 	    "Enter  into a process or a phase     Esc  back",
 	    "/  filter    s  sort by the next column    r  reverse",
-	    "t  tree or list    f  finished phases    n  notes: ends, losses",
+	    "t  tree or list    f  finished phases    n  notes: kills, crossed limits, losses",
 	    "Space  freeze (tracing goes on); of a recording: play, pause",
 	    "<  >   move in time     [  ]  to the next boundary of phases",
 	    "p  to the moment of the peak     g  to the begin     G  to the end, to now",
