@@ -89,6 +89,18 @@ static long clear_shadow(u32 cpu, u32 *slot)
 }
 
 /*
+ * The kernel gives an mm's memory out again at once, and that may be before the end of its owner is
+ * told: exec, and exit before 6.16, tear the mm down first.
+ */
+static __always_inline bool outlived(u64 key)
+{
+	u32 *slot = bpf_map_lookup_elem(&mms, &key);
+	struct mm_state *old = slot ? state_at(*slot) : NULL;
+
+	return old && !old->ready;
+}
+
+/*
  * Takes the mm of process pid (in the tracer's namespace) in; its state, or NULL: table full
  * (counted) or already in it. The caller sends the base edge.
  */
@@ -106,7 +118,8 @@ static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 pid)
 	st = state_at(slot);
 	if (!st)
 		return NULL;
-	if (bpf_map_update_elem(&mms, &key, &slot, BPF_NOEXIST)) {
+	if (bpf_map_update_elem(&mms, &key, &slot, BPF_NOEXIST) &&
+	    (!outlived(key) || bpf_map_update_elem(&mms, &key, &slot, BPF_ANY))) {
 		bpf_map_push_elem(&free_slots, &slot, 0);
 		count_loss(PP_LOSS_MMS, 1);
 		return NULL;
@@ -129,14 +142,17 @@ static __always_inline void mm_release(struct mm_state *st)
 {
 	struct bucket *b = &buckets[bucket_of(st->mmap_base) & (BUCKETS - 1)];
 	u64 key = st->mm;
-	u32 slot = st->slot;
+	u32 slot = st->slot, *in;
 
 	if (!key)
 		return;
 	st->ready = 0;
 	st->mm = 0;
 	__sync_fetch_and_add(&b->count, -1);
-	bpf_map_delete_elem(&mms, &key);
+	/* Unless another mm lies there by now. */
+	in = bpf_map_lookup_elem(&mms, &key);
+	if (in && *in == slot)
+		bpf_map_delete_elem(&mms, &key);
 	bpf_map_push_elem(&free_slots, &slot, 0);
 }
 

@@ -22,7 +22,13 @@ all: $(OUTPUT)/screens/scenes
 check: all check-style check-unit check-unit-san check-screens check-live ## every test of this machine (root; fuzzing and guests are apart)
 
 all: workloads
-workloads: $(WORKLOADS)
+workloads: $(WORKLOADS) $(OUTPUT)/workloads/late-static
+# Without symbols, without a loader: dlopen() in it is not used.
+$(OUTPUT)/workloads/late-static: tests/workloads/late.c include/peakphase/log_rss.h | $(DEPS)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -Wall -Wextra -Werror -static -s -Wl,--no-warnings $< -o $@ 2>/dev/null || \
+		$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -Wall -Wextra -Werror -static -s $< -o $@
 $(OUTPUT)/workloads/%: tests/workloads/%.c | $(DEPS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)

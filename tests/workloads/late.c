@@ -7,13 +7,16 @@
  *   lib:LABEL            a checkpoint by that library
  *   hog:N                touch N MiB
  *   map:FILE             map FILE executable by hand, as no loader does, and forget it
+ *   fork                 a child goes on with the same steps
  *   sleep:MS ready:FILE wait:FILE
  *   repeat:N STEP        one step N times
  *
- * For each mark one line `called at_ns=TIME label=LABEL`, after the call.
+ * For each mark one line `called pid=PID at_ns=TIME label=LABEL`, after the call; TIME is of before
+ * it.
  */
 #include <dlfcn.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "work.h"
 
@@ -28,7 +31,7 @@ static const char *arg_of(const char *op, const char *key)
 
 static void called(uint64_t at_ns, const char *label)
 {
-	say("called at_ns=%llu label=%s\n", (unsigned long long)at_ns, label);
+	say("called pid=%d at_ns=%llu label=%s\n", (int)getpid(), (unsigned long long)at_ns, label);
 }
 
 static void load(const char *file)
@@ -69,6 +72,9 @@ static void step(const char *op)
 		called(at, a);
 	} else if ((a = arg_of(op, "load"))) {
 		load(a);
+	} else if (!strcmp(op, "fork")) {
+		if (fork() < 0)
+			die("fork");
 	} else if ((a = arg_of(op, "map"))) {
 		map_by_hand(a);
 	} else if ((a = arg_of(op, "hog"))) {
@@ -96,5 +102,8 @@ int main(int argc, char **argv)
 		while (n-- > 0)
 			step(argv[i]);
 	}
+	/* Of the child, if there is one. */
+	while (wait(NULL) > 0)
+		;
 	return 0;
 }

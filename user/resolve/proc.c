@@ -14,6 +14,8 @@
 
 /* PF_KTHREAD of include/linux/sched.h: in the flags of proc(5)'s stat since 2.6. */
 #define FLAG_KTHREAD 0x00200000u
+/* PF_EXITING: on its way out, before it is a zombie. */
+#define FLAG_EXITING 0x4u
 
 static int name_of(char out[static PATH_MAX], const char *proc, pid_t pid, const char *name)
 {
@@ -86,6 +88,7 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *out)
 	out->threads = threads;
 	out->start_ticks = start;
 	out->kernel_thread = flags & FLAG_KTHREAD;
+	out->exiting = flags & FLAG_EXITING;
 	return 0;
 }
 

@@ -21,6 +21,7 @@ struct proc_stat {
 	char comm[PROC_COMM_MAX + 1];
 	char state; /* R, S, D, Z, T, … */
 	bool kernel_thread;
+	bool exiting; /* its first thread is ending, or has */
 	uint32_t ppid;
 	uint32_t threads;
 	uint64_t

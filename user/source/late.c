@@ -141,9 +141,9 @@ static int look_into(struct late *l, const struct mapped_record *r, uint64_t *si
 
 static bool alive(pid_t pid)
 {
-	pid_t tgid;
+	struct proc_stat st;
 
-	return proc_kind("/proc", pid, &tgid) == PROC_USER;
+	return !proc_stat("/proc", pid, &st) && !st.exiting;
 }
 
 static void on_file(struct late *l, const struct mapped_record *r)
@@ -179,8 +179,8 @@ static void on_record(void *ctx, const struct mapped_record *r)
 		on_file(l, r);
 		break;
 	case MAPPED_EXEC:
-		if (l->opt.traced(l->opt.ctx, r->pid))
-			late_execs_begin(l->execs, r->pid, r->time_ns);
+		/* Of anybody: who is traced may be gone by now. */
+		late_execs_begin(l->execs, r->pid, r->time_ns);
 		break;
 	case MAPPED_LOST:
 		pthread_mutex_lock(&l->lock);

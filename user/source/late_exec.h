@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The latest exec of each traced process, and what can be ruled out by it: no code of a dynamic
+ * The latest exec of each process, and what can be ruled out by it: no code of a dynamic
  * program runs before its loader has mapped the C library, so what was probed by then was probed in
  * time. Pure: no I/O, no clock. One thread. Private to late.
  */
