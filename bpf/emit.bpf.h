@@ -33,6 +33,12 @@ struct {
 	__uint(max_entries, 4 << 20);
 } ring_notes __weak SEC(".maps");
 
+/* What programs print (--mark-output and the like, --output): a flood of it harms nothing else. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring_output __weak SEC(".maps");
+
 /* st: NULL for a record of no traced mm. */
 static __always_inline void *reserve(struct mm_state *st, u64 size)
 {
@@ -74,6 +80,19 @@ static __always_inline void edge_submit(void *rec, bool urgent)
 	bool passes = past < 2 * sizeof(struct pp_mark) + 2 * PP_LABEL_MAX;
 
 	bpf_ringbuf_submit(rec, urgent || passes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+/* Room for a piece of output, in a record of this (constant) size, or NULL. */
+static __always_inline struct pp_output *output_reserve(const u32 room)
+{
+	return bpf_ringbuf_reserve(&ring_output, sizeof(struct pp_output) + room, 0);
+}
+
+static __always_inline void output_submit(struct pp_output *o)
+{
+	bool full = bpf_ringbuf_query(&ring_output, BPF_RB_AVAIL_DATA) > cfg_wake_output;
+
+	bpf_ringbuf_submit(o, full ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
 static __always_inline void fill_header(struct pp_hdr *h, u16 kind, u32 size,

@@ -37,6 +37,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
@@ -102,6 +103,15 @@ struct path {
 struct file {
 	struct inode *f_inode;
 	struct path f_path;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
 };
 
 struct task_struct;
@@ -212,6 +222,7 @@ struct task_struct {
 	int exit_code;
 	unsigned long min_flt, maj_flt;
 	struct mm_struct *mm;
+	struct files_struct *files;
 	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
@@ -252,7 +263,24 @@ struct bpf_array {
 
 #pragma clang attribute pop
 
+/* Contexts of tp/syscalls: the same on every kernel (include/linux/syscalls.h). */
+struct sys_enter {
+	u64 common;
+	long id;
+	unsigned long args[6];
+};
+struct sys_exit {
+	u64 common;
+	long id;
+	long ret;
+};
+
+struct iovec {
+	u64 base, len;
+};
+
 #define TMPFS_MAGIC 0x01021994
+#define PIPEFS_MAGIC 0x50495045
 #define SIGNAL_GROUP_EXIT 4 /* include/linux/sched/signal.h */
 
 #include <bpf/bpf_helpers.h>

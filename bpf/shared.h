@@ -5,6 +5,7 @@
 
 #ifndef __bpf__
 #include <stdint.h>
+typedef uint8_t u8;
 typedef uint32_t u32;
 typedef int32_t s32;
 typedef uint64_t u64;
@@ -49,6 +50,15 @@ struct bucket {
 struct mapped {
 	u64 at;	   /* asked for */
 	u64 inode; /* answered: its address in the kernel; 0: not found */
+};
+
+/*
+ * Literals that a line which matters must hold: the last bytes of each, at most eight, as one word.
+ * A write that completes one of them ends a window.
+ */
+#define OUT_LITERALS 16
+struct out_literal {
+	u64 word, mask;
 };
 
 enum counters { COUNTERS_UNKNOWN, COUNTERS_ATOMIC, COUNTERS_PERCPU };

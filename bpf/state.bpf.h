@@ -24,6 +24,7 @@ extern const volatile u32 cfg_follow;
 extern const volatile u32 cfg_never;	  /* 0: what hangs on it is never run */
 extern const volatile u32 cfg_nested;	  /* the tracer's pid namespace is not the first one */
 extern const volatile u32 cfg_wake_edges; /* bytes waiting on a ring before the reader is woken */
+extern const volatile u32 cfg_wake_output;
 
 /* Members and moment of a window's maximum; valid for it iff key is the window's word. */
 struct co {

@@ -48,6 +48,8 @@ enum pp_kind {
 	PP_OOM_OTHER, /* the same of one that is not traced: no edge, mm_id 0: struct pp_oom */
 	PP_CROSS,     /* a limit that the user set was crossed for the first time: struct pp_edge */
 	PP_NOTE,      /* struct pp_note, on its own ring */
+	PP_WRITE,     /* a write to stdout or stderr that may hold a mark: struct pp_write */
+	PP_OUTPUT,    /* what was written there: struct pp_output, on its own ring */
 	PP_KIND_MAX,
 };
 
@@ -61,6 +63,9 @@ enum pp_reason {
 
 /* pp_hdr.flags */
 #define PP_F_CO_INEXACT 0x1u /* members at the maximum are of a moment near it, not of it */
+/* Set by userspace alone, in events and recordings. */
+#define PP_F_OUTPUT 0x2u /* a mark that was made of a line that the program printed */
+#define PP_F_SAME 0x4u	 /* one more mark at the edge before it: ends no window of its own */
 
 /* pp_mark.label_flags */
 #define PP_LABEL_CUT 0x1u	 /* longer than PP_LABEL_MAX: label holds its beginning */
@@ -239,6 +244,38 @@ struct pp_note {
 	char text[PP_NOTE_CHUNK];
 };
 
+/* The write whose pattern literal ends the window; its bytes follow on the ring of the output. */
+struct pp_write {
+	struct pp_edge edge;
+	pp_u64 write; /* number of the write, over all processes */
+};
+
+/* pp_output.flags */
+#define PP_OUT_LAST 0x1u /* the write's last piece; it may be empty */
+#define PP_OUT_EDGE 0x2u /* the write has an edge: struct pp_write */
+#define PP_OUT_GAP 0x4u	 /* bytes before this piece were lost */
+#define PP_OUT_CUT 0x8u	 /* bytes behind this piece were not sent: the write is too long */
+
+#define PP_OUT_SMALL 240u  /* bytes in a small record */
+#define PP_OUT_LARGE 4096u /* and in a large one */
+
+/*
+ * A piece of what was written to stdout or stderr, once it was written: ends in data[PP_OUT_SMALL]
+ * or data[PP_OUT_LARGE]; hdr.size tells. hdr.time_ns is that of the write's beginning.
+ */
+struct pp_output {
+	struct pp_hdr hdr;
+	pp_u64 write;  /* number of the write, over all processes */
+	pp_u64 pipe;   /* inode of the pipe that it went to; 0: no pipe */
+	pp_u64 from;   /* the same of the process's stdin */
+	pp_u32 file;   /* number of the open file, over all processes; two fds may share it */
+	pp_u16 stream; /* 1: stdout, 2: stderr */
+	pp_u16 flags;  /* PP_OUT_* */
+	pp_u32 len;    /* bytes used of data */
+	pp_u32 pad;
+	char data[];
+};
+
 /* Classes of loss, an index into the counters that BPF keeps. */
 enum pp_loss {
 	PP_LOSS_EDGES,	 /* edges the ring had no room for; their windows went on */
@@ -248,6 +285,7 @@ enum pp_loss {
 	PP_LOSS_GROWTH,	 /* pages of growth that could not be booked on their thread */
 	PP_LOSS_MARKS,	 /* marks of a traced thread that could not be read at all */
 	PP_LOSS_NOTES,	 /* notes whose text, or the rest of it, the ring could not take */
+	PP_LOSS_OUTPUT,	 /* writes to stdout or stderr that were not seen, or not as a whole */
 	PP_LOSS_MAX,
 };
 
@@ -264,6 +302,8 @@ PP_ASSERT(sizeof(struct pp_oom) ==
 	  "pp_oom");
 PP_ASSERT(sizeof(struct pp_mark) == sizeof(struct pp_edge) + 24, "pp_mark");
 PP_ASSERT(sizeof(struct pp_sample) == 32 + 8 * 8, "pp_sample");
+PP_ASSERT(sizeof(struct pp_write) == sizeof(struct pp_edge) + 8, "pp_write");
+PP_ASSERT(sizeof(struct pp_output) == 32 + 40, "pp_output");
 PP_ASSERT(sizeof(struct pp_fault) == 32 + 32 + PP_NAME_MAX, "pp_fault");
 PP_ASSERT(sizeof(struct pp_note) == 32 + 24 + PP_NOTE_CHUNK, "pp_note");
 #endif

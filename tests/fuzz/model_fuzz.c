@@ -68,10 +68,13 @@ static void make(struct event *ev, const uint8_t b[8], uint64_t *ns)
 
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = (enum pp_kind)(1 + b[0] % (PP_KIND_MAX - 1));
+	if (ev->kind == PP_OUTPUT)
+		ev->kind = PP_MARK;
 	ev->mm_id = b[1] % MMS;
 	ev->tid = ev->pid = 1 + b[1] / MMS % 8;
 	*ns += (uint64_t)b[6] << (b[6] & 0x80 ? 24 : 0);
 	ev->time_ns = *ns - (b[7] & 3);
+	ev->flags = b[3] & 32 ? PP_F_OUTPUT | (b[3] & 64 ? PP_F_SAME : 0) : 0;
 	if (ev->kind == PP_SAMPLE) {
 		ev->sample.seq = b[2];
 		ev->sample.now.m[PP_ANON] = rss;

@@ -103,7 +103,9 @@ static inline void rnd_event(struct random *r, struct event *ev)
 	struct ev_edge *e = &ev->edge;
 
 	memset(ev, 0, sizeof(*ev));
-	ev->kind = (enum pp_kind)(1 + rnd_below(r, PP_NOTE - 1));
+	do
+		ev->kind = (enum pp_kind)(1 + rnd_below(r, PP_KIND_MAX - 1));
+	while (ev->kind == PP_OUTPUT || ev->kind == PP_NOTE); /* no event; tested apart */
 	ev->flags = (uint32_t)rnd(r);
 	ev->time_ns = rnd_u64(r);
 	ev->mm_id = 1 + rnd_below(r, 5);
@@ -123,6 +125,7 @@ static inline void rnd_event(struct random *r, struct event *ev)
 	rnd_fill(r, e, offsetof(struct ev_edge, limit_level) / 8);
 	e->limit_level = (uint32_t)rnd(r);
 	e->lost = (uint32_t)rnd(r);
+	e->printed = EV_NONE;
 	if (ev->kind == PP_BASE) {
 		rnd_fill(r, &e->parent_mm_id, 4);
 		e->ppid = (uint32_t)rnd(r);
@@ -142,6 +145,7 @@ static inline void rnd_event(struct random *r, struct event *ev)
 		rnd_oom(r, &e->oom);
 	} else if (ev->kind <= PP_END) {
 		e->token = rnd_u64(r);
+		e->printed = rnd_u64(r);
 		rnd_label(r, &e->label);
 	}
 }
@@ -156,6 +160,7 @@ static inline void rnd_phase(struct random *r, struct phase *p, uint64_t id, uin
 	p->tid = (uint32_t)rnd(r);
 	p->kind = (enum phase_kind)(1 + rnd_below(r, PH_AFTER));
 	p->ended_by = (enum phase_ended)(1 + rnd_below(r, PH_BY_TRACE));
+	p->origin = (enum phase_origin)rnd_below(r, PH_FROM_OUTPUT + 1);
 	rnd_label(r, &p->label);
 	p->start_win = rnd_below(r, 100);
 	p->end_win = p->start_win + rnd_below(r, 20);
@@ -215,6 +220,7 @@ static inline void plain_edge(struct event *ev, enum pp_kind kind, uint64_t seq,
 	ev->edge.charge = ev->edge.limit = ev->edge.limiter = EV_NONE;
 	ev->edge.peak = 23ull << 20;
 	ev->edge.thread_grew = ev->edge.mm_grew = seq << 20;
+	ev->edge.printed = EV_NONE;
 	ev->edge.label.len = (uint16_t)strlen(label);
 	memcpy(ev->edge.label.bytes, label, strlen(label));
 	if (kind == PP_BASE) {

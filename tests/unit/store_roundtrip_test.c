@@ -124,6 +124,8 @@ static bool ordered(const struct got *g, const struct phase *b)
 		return a->kind >= PH_STARTUP;
 	if (a->start_win != b->start_win)
 		return a->start_win < b->start_win;
+	if ((a->end_win > a->start_win) != (b->end_win > b->start_win))
+		return a->end_win <= a->start_win;
 	return a->end_win >= b->end_win;
 }
 

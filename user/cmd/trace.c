@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/note_cgroup.h"
 #include "cmd/targets.h"
+#include "cmd/trace_printed.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "source/abilities.h"
@@ -111,7 +112,8 @@ static void on_note(struct trace *t, const struct event *ev)
 	store_event(t->store, ev);
 }
 
-static int on_event(void *ctx, const struct event *ev)
+/* In their final order, lines made marks. */
+static int take_event(void *ctx, const struct event *ev)
 {
 	struct trace *t = ctx;
 
@@ -121,10 +123,24 @@ static int on_event(void *ctx, const struct event *ev)
 	}
 	if (t->store)
 		store_event(t->store, ev);
+	return feed_model(t, ev);
+}
+
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct trace *t = ctx;
+
 	looks_event(&t->looks, t->session, ev);
 	t->threads_wait |=
 	    ev->kind == PP_BASE && ev->edge.reason == PP_BY_JOIN && ev->edge.threads > 1;
-	return feed_model(t, ev);
+	return t->printed ? printed_event(t->printed, ev) : take_event(t, ev);
+}
+
+static int on_output(void *ctx, const struct ev_output *out)
+{
+	struct trace *t = ctx;
+
+	return t->printed ? printed_output(t->printed, out) : 0;
 }
 
 /* Marks may be missing: said when it is known, as far as somebody may want to read it. */
@@ -183,7 +199,14 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 		say_remedy("%s", privilege_remedy(&a.privilege, a.types.uprobe_multi));
 		err = -EPERM;
 	} else {
-		err = opt->on_cross ? oncross_start(&t->oncross, opt->on_cross, opt->inherit) : 0;
+		if (opt->patterns) {
+			t->printed = printed_new(opt->patterns, take_event, t);
+			so.output.piece = on_output;
+		}
+		trace_printed_options(&so.output, opt);
+		err = opt->patterns && !t->printed ? -ENOMEM : 0;
+		if (!err && opt->on_cross)
+			err = oncross_start(&t->oncross, opt->on_cross, opt->inherit);
 		err = err ? err : session_open(&t->session, &so);
 	}
 	if (err)
@@ -280,9 +303,18 @@ int trace_watch(struct trace *t)
 	return t->opt.watch->begin(t->opt.watch->ctx);
 }
 
-int trace_poll(struct trace *t, int timeout_ms)
+int trace_take(struct trace *t, int timeout_ms)
 {
 	int err = session_poll(t->session, timeout_ms);
+
+	if (!err && t->printed)
+		err = printed_poll(t->printed, clock_mono_ns());
+	return err;
+}
+
+int trace_poll(struct trace *t, int timeout_ms)
+{
+	int err = trace_take(t, timeout_ms);
 
 	if (err)
 		return err;
@@ -349,6 +381,7 @@ void trace_drop(struct trace **tp)
 		store_close(&t->store, &(struct run_end){.finished = false, .status = -1});
 	cgroup_names_free(&t->cgroups);
 	session_close(&t->session);
+	printed_free(&t->printed);
 	model_free(&t->model);
 	if (t->json)
 		fclose(t->json);

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "source/command.h"
+#include "model/pattern.h"
 #include "source/session.h"
 #include "source/target.h"
 
@@ -45,7 +46,8 @@ struct trace_options {
 	const struct command_inherit *inherit; /* of what on_cross runs */
 	uint32_t where_every;		       /* 0: off */
 	uint64_t duration_ns;		       /* 0: until the end */
-	uint32_t ring_edges, ring_samples, mms;
+	uint32_t ring_edges, ring_samples, ring_output, mms;
+	struct patterns *patterns; /* of lines that are marks; NULL: none. Of the whole run */
 	const char *user;	   /* run */
 	pid_t pid[TRACE_PIDS_MAX]; /* attach */
 	unsigned int npids;

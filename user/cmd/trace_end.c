@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/trace_printed.h"
 #include "cmd/cmd.h"
 #include "cmd/show.h"
 #include "cmd/trace_private.h"
@@ -49,6 +50,8 @@ static void say_losses(const struct run_end *end)
 	    [PP_LOSS_MARKS] = "marks could not be read",
 	    [PP_LOSS_NOTES] =
 		"notes were lost, or their rest: too many at once, or more than 256 MiB",
+	    [PP_LOSS_OUTPUT] =
+		"writes to stdout or stderr were not seen as a whole: marks may be missing (--ring-output)",
 	};
 
 	for (int i = 0; i < PP_LOSS_MAX; i++)
@@ -83,10 +86,10 @@ static int finish_model(struct trace *t, const struct run_end *end)
 static int poll_the_last(struct trace *t)
 {
 	uint64_t until = clock_mono_ns() + LAST_EDGES_NS;
-	int err = session_poll(t->session, 0);
+	int err = trace_take(t, 0);
 
 	while (!err && (t->live || session_behind(t->session)) && clock_mono_ns() < until)
-		err = session_poll(t->session, 5);
+		err = trace_take(t, 5);
 	return err ? err : session_poll_last(t->session);
 }
 
@@ -113,13 +116,17 @@ int trace_end(struct trace *t, int status)
 	uint64_t dropped;
 	int err;
 
-	err = session_poll(t->session, 0);
+	err = trace_take(t, 0);
 	if (session_stop(t->session))
 		say_warning(
 		    "no last reading of the processes that go on: their last windows are missing");
 	err = err ? err : poll_the_last(t);
 	end.end_ns = clock_mono_ns();
 	trace_losses(t, end.losses, &end.missed);
+	if (!err && t->printed)
+		err = printed_finish(t->printed);
+	if (t->printed)
+		trace_printed_losses(printed_counts(t->printed), end.losses);
 	if (!err)
 		err = finish_model(t, &end);
 	end.counts = *model_counts(t->model);

@@ -23,6 +23,11 @@ enum {
 	OPT_JSON,
 	OPT_RING_EDGES,
 	OPT_RING_SAMPLES,
+	OPT_RING_OUTPUT,
+	OPT_MARK_OUTPUT,
+	OPT_BEGIN_OUTPUT,
+	OPT_END_OUTPUT,
+	OPT_STEP_OUTPUT,
 	OPT_PROCESSES,
 	OPT_CONTAINER,
 	OPT_CGROUP,
@@ -39,7 +44,11 @@ enum {
 };
 
 static const struct option LONG[] = {
-    {"output", required_argument, NULL, 'o'},
+    {"recording", required_argument, NULL, 'o'},
+    {"mark-output", required_argument, NULL, OPT_MARK_OUTPUT},
+    {"begin-output", required_argument, NULL, OPT_BEGIN_OUTPUT},
+    {"end-output", required_argument, NULL, OPT_END_OUTPUT},
+    {"step-output", required_argument, NULL, OPT_STEP_OUTPUT},
     {"no-record", no_argument, NULL, OPT_NO_RECORD},
     {"quiet", no_argument, NULL, 'q'},
     {"where", optional_argument, NULL, OPT_WHERE},
@@ -50,6 +59,7 @@ static const struct option LONG[] = {
     {"duration", required_argument, NULL, OPT_DURATION},
     {"pid", required_argument, NULL, 'p'},
     {"ring-edges", required_argument, NULL, OPT_RING_EDGES},
+    {"ring-output", required_argument, NULL, OPT_RING_OUTPUT},
     {"ring-samples", required_argument, NULL, OPT_RING_SAMPLES},
     {"processes", required_argument, NULL, OPT_PROCESSES},
     {"container", required_argument, NULL, OPT_CONTAINER},
@@ -211,6 +221,25 @@ static int take_top(struct trace_options *opt, int c)
 	}
 }
 
+/* A line of the program that is a mark. */
+static int add_pattern(struct trace_options *opt, const char *option, enum pattern_kind kind)
+{
+	char error[PATTERN_ERROR_MAX], shown[256];
+	int err;
+
+	if (!opt->patterns)
+		opt->patterns = patterns_new();
+	if (!opt->patterns)
+		return -ENOMEM;
+	err = patterns_add(opt->patterns, kind, optarg, NULL, error);
+	if (!err)
+		return 0;
+	text_escape(shown, sizeof(shown), optarg, strlen(optarg));
+	say_error("%s '%s': %s", option, shown, err == -ENOMEM ? "no memory" : error);
+	say_remedy("a regular expression as in pcre2pattern(3): 'RSS \\[(?<label>.*?)\\]:'");
+	return err;
+}
+
 static int take(struct trace_options *opt, enum trace_mode mode, int c)
 {
 	int err = mode == TRACE_TOP ? take_top(opt, c) : 1;
@@ -255,6 +284,16 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 		return parse_time("-d", &opt->duration_ns);
 	case OPT_RING_EDGES:
 		return parse_ring("--ring-edges", optarg, &opt->ring_edges);
+	case OPT_MARK_OUTPUT:
+		return add_pattern(opt, "--mark-output", PATTERN_MARK);
+	case OPT_BEGIN_OUTPUT:
+		return add_pattern(opt, "--begin-output", PATTERN_BEGIN);
+	case OPT_END_OUTPUT:
+		return add_pattern(opt, "--end-output", PATTERN_END);
+	case OPT_STEP_OUTPUT:
+		return add_pattern(opt, "--step-output", PATTERN_STEP);
+	case OPT_RING_OUTPUT:
+		return parse_ring("--ring-output", optarg, &opt->ring_output);
 	case OPT_RING_SAMPLES:
 		return parse_ring("--ring-samples", optarg, &opt->ring_samples);
 	case OPT_PROCESSES:

@@ -9,6 +9,7 @@
 #include "cmd/trace.h"
 #include "lib/clock.h"
 #include "model/model.h"
+#include "model/printed.h"
 #include "source/session.h"
 #include "store/store.h"
 #include "view/best.h"
@@ -29,6 +30,7 @@ struct trace {
 	struct model *model;
 	struct store *store;
 	struct feed *feed;
+	struct printed *printed;      /* NULL: nobody asked for lines */
 	struct cgroup_names *cgroups; /* NULL: they go unnamed */
 	struct oncross *oncross;      /* NULL: nothing is run */
 	unsigned int not_run;	      /* commands of --on-cross */
@@ -60,6 +62,8 @@ void trace_board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint6
 /* Of the model's sink: trace_verdict.c. */
 void trace_on_revised(void *ctx, const struct process *p);
 void trace_on_verdict(void *ctx, const struct process *p, const struct verdict *said);
+/* Waits up to timeout_ms; hands on all there is. 0 or -errno. */
+int trace_take(struct trace *t, int timeout_ms);
 
 /* Makes the recording, by the name asked for or one of its own. 0 or -errno, said. */
 int trace_record(struct trace *t);

@@ -91,6 +91,7 @@ static void edge(struct scale *s, const void *data, struct ev_edge *out)
 	out->peak = memory(s, in.peak);
 	out->limit_level = in.limit_level;
 	out->lost = in.lost;
+	out->printed = EV_NONE;
 }
 
 static int base(struct scale *s, const void *data, size_t size, struct ev_edge *out)
@@ -190,6 +191,18 @@ static int mark(struct scale *s, const void *data, size_t size, bool bare, struc
 	return 0;
 }
 
+static int write_edge(struct scale *s, const void *data, size_t size, struct ev_edge *out)
+{
+	struct pp_write in;
+
+	if (size != sizeof(in))
+		return -EBADMSG;
+	memcpy(&in, data, sizeof(in));
+	edge(s, data, out);
+	out->token = in.write;
+	return 0;
+}
+
 static int sample(struct scale *s, const void *data, size_t size, struct ev_sample *out)
 {
 	struct pp_sample in;
@@ -266,16 +279,25 @@ static int body(struct scale *s, const void *data, size_t size, struct event *ou
 		return oom(s, data, size, true, &out->edge);
 	case PP_OOM_OTHER:
 		return oom(s, data, size, false, &out->edge);
+	case PP_WRITE:
+		return write_edge(s, data, size, &out->edge);
 	case PP_SAMPLE:
 		return sample(s, data, size, &out->sample);
 	case PP_FAULT:
 		return fault(s, data, size, &out->fault);
 	case PP_NOTE:
 		return note(data, size, &out->note);
+	case PP_OUTPUT:
 	case PP_KIND_MAX:
 		break;
 	}
 	return -ENOTSUP;
+}
+
+/* A ring may hand out a record rounded up to eight bytes: what counts is its own word. */
+static bool whole(const struct pp_hdr *hdr, size_t size)
+{
+	return hdr->size >= sizeof(*hdr) && hdr->size <= size && size - hdr->size < 8;
 }
 
 int decode_record(const void *data, size_t size, uint32_t page_size, struct event *out)
@@ -287,8 +309,7 @@ int decode_record(const void *data, size_t size, uint32_t page_size, struct even
 	if (!page_size || (page_size & (page_size - 1)) || size < sizeof(hdr))
 		return -EBADMSG;
 	memcpy(&hdr, data, sizeof(hdr));
-	/* A ring may hand out a record rounded up to eight bytes: what counts is its own word. */
-	if (hdr.size < sizeof(hdr) || hdr.size > size || size - hdr.size >= 8)
+	if (!whole(&hdr, size))
 		return -EBADMSG;
 	if (hdr.kind < PP_BASE || hdr.kind >= PP_KIND_MAX)
 		return -ENOTSUP;
@@ -302,4 +323,38 @@ int decode_record(const void *data, size_t size, uint32_t page_size, struct even
 	out->tid = hdr.tid;
 	err = body(&s, data, hdr.size, out);
 	return err ? err : s.err;
+}
+
+int decode_output(const void *data, size_t size, struct ev_output *out)
+{
+	struct pp_output in;
+	size_t room;
+
+	if (size < sizeof(in))
+		return -EBADMSG;
+	memcpy(&in, data, sizeof(in));
+	if (in.hdr.kind != PP_OUTPUT)
+		return -ENOTSUP;
+	if (!whole(&in.hdr, size) || in.hdr.size < sizeof(in))
+		return -EBADMSG;
+	room = in.hdr.size - sizeof(in);
+	if ((room != PP_OUT_SMALL && room != PP_OUT_LARGE) || in.len > room)
+		return -EBADMSG;
+	if (in.stream != 1 && in.stream != 2)
+		return -EBADMSG;
+	*out = (struct ev_output){
+	    .time_ns = in.hdr.time_ns,
+	    .mm_id = in.hdr.mm_id,
+	    .pid = in.hdr.pid,
+	    .tid = in.hdr.tid,
+	    .write = in.write,
+	    .pipe = in.pipe,
+	    .from = in.from,
+	    .file = in.file,
+	    .stream = in.stream,
+	    .flags = in.flags,
+	    .len = in.len,
+	    .bytes = (const char *)data + sizeof(in),
+	};
+	return 0;
 }

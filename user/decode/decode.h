@@ -15,4 +15,10 @@
  */
 int decode_record(const void *data, size_t size, uint32_t page_size, struct event *out);
 
+/*
+ * The same of a record on the ring of the output: what was written, in place. decode_record() knows
+ * no such record, this function no other.
+ */
+int decode_output(const void *data, size_t size, struct ev_output *out);
+
 #endif

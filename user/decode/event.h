@@ -94,7 +94,9 @@ struct ev_edge {
 	union {
 		/* PP_MARK, PP_BEGIN, PP_END */
 		struct {
-			uint64_t token;
+			uint64_t token;	  /* of PP_WRITE: number of the write */
+			uint64_t printed; /* bytes that the program's own line named; EV_NONE: it
+					     was none */
 			struct ev_label label;
 		};
 		/* PP_OOM; alone of PP_OOM_OTHER */
@@ -140,7 +142,21 @@ struct event {
 
 static inline bool event_is_edge(enum pp_kind k)
 {
-	return (k >= PP_BASE && k <= PP_DETACH) || k == PP_OOM || k == PP_CROSS;
+	return (k >= PP_BASE && k <= PP_DETACH) || k == PP_OOM || k == PP_CROSS || k == PP_WRITE;
 }
+
+/* A piece of what a program wrote; bytes points into the record it was decoded from. */
+struct ev_output {
+	uint64_t time_ns, mm_id;
+	uint32_t pid, tid;
+	uint64_t write; /* number of the write, over all processes */
+	uint64_t pipe,
+	    from;	 /* inodes of the pipe it went to, and of the process's stdin; 0: none */
+	uint32_t file;	 /* number of the open file */
+	uint16_t stream; /* 1: stdout, 2: stderr */
+	uint16_t flags;	 /* PP_OUT_* */
+	uint32_t len;
+	const char *bytes;
+};
 
 #endif

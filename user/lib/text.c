@@ -162,3 +162,13 @@ char *text_count(char out[static 24], uint64_t n)
 	out[len + 1] = '\0';
 	return out;
 }
+
+uint64_t text_hash(const void *bytes, size_t len)
+{
+	const unsigned char *s = bytes;
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ s[i]) * 0x100000001b3ull;
+	return h;
+}

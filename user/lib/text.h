@@ -66,6 +66,9 @@ char *text_count(char out[static 24], uint64_t n);
 /* Decimal digits and a NUL; returns their number. Where printf would be the bottleneck. */
 size_t text_u64(char out[static 24], uint64_t n);
 
+/* FNV-1a over all bytes, as the kernel side hashes labels. */
+uint64_t text_hash(const void *bytes, size_t len);
+
 /* "512M", "1.5GiB", "4096" (bytes), suffix K M G T, optional iB or B: 0 or -EINVAL, -ERANGE. */
 int text_parse_size(const char *s, uint64_t *bytes);
 /* "1.5", "10s", "200ms", "2m", "1h": 0 or -EINVAL, -ERANGE. */

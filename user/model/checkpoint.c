@@ -111,13 +111,16 @@ static void cover(struct model *m, struct mm *p, uint64_t from)
 		m->sink.implied_covered(m->sink.ctx, p->id, from, p->next - 1);
 }
 
-void checkpoint(struct model *m, struct mm *p, struct thread *t, const struct ev_edge *e)
+void checkpoint(struct model *m, struct mm *p, struct thread *t, const struct event *ev)
 {
+	const struct ev_edge *e = &ev->edge;
 	struct phase ph = {
 	    .tid = t->tid,
 	    .kind = PH_CHECKPOINT,
 	    .ended_by = PH_BY_MARK,
+	    .origin = origin_of(ev),
 	    .label = e->label,
+	    .printed_bytes = e->printed,
 	    .depth = t->from_depth,
 	    .exact = true,
 	};

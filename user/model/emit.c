@@ -37,6 +37,10 @@ static struct peak peak_since(const struct mm *p, const struct point *from)
 
 	if (stack_max(&p->rss, from->win, &key, &pt))
 		return (struct peak){key.value, pt.at_ns, pt.members, pt.exact, key.win};
+	/* It began at the edge of now: one of several marks of one write. */
+	if (from->win == p->next - 1 && p->carry.bytes == p->now_bytes)
+		return (struct peak){p->now_bytes, p->last_ns, p->carry.at.members, true,
+				     p->next - 1};
 	/* No window of its own: it began and ended at edges that came too late to have one. */
 	return (struct peak){
 	    .bytes = start ? from->bytes : p->now_bytes,
@@ -75,6 +79,8 @@ static void emit(struct model *m, struct mm *p, const struct point *from, const 
 	ph->charge_peak = max->charge;
 	ph->headroom_min = max->headroom;
 	ph->limit = max->limit;
+	if (ph->origin != PH_FROM_OUTPUT)
+		ph->printed_bytes = EV_NONE;
 	ph->lost = (uint32_t)(until->lost - from->lost);
 	if (ph->lost || from->doubts != until->doubts || p->pub.error_bytes)
 		ph->exact = false;

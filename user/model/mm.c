@@ -126,12 +126,12 @@ static int dispatch(struct model *m, struct mm **pp, const struct event *ev)
 	thread_count(p, t, &now);
 	switch (ev->kind) {
 	case PP_MARK:
-		checkpoint(m, p, t, e);
+		checkpoint(m, p, t, ev);
 		return 0;
 	case PP_BEGIN:
-		return span_begin(m, p, t, e);
+		return span_begin(m, p, t, ev);
 	case PP_END:
-		return span_end(m, p, e->token);
+		return span_end(m, p, ev);
 	case PP_THREAD_EXIT:
 		thread_exit(m, p, t);
 		return 0;
@@ -151,6 +151,8 @@ static int dispatch(struct model *m, struct mm **pp, const struct event *ev)
 	case PP_SAMPLE:
 	case PP_FAULT:
 	case PP_NOTE:
+	case PP_WRITE:
+	case PP_OUTPUT:
 	case PP_KIND_MAX:
 		break;
 	}
@@ -184,6 +186,12 @@ static void look_at(struct model *m, struct mm *p, const struct event *ev)
 		verdict_cross(m, p, ev);
 }
 
+static bool is_same(const struct event *ev)
+{
+	return ev->flags & PP_F_SAME &&
+	       (ev->kind == PP_MARK || ev->kind == PP_BEGIN || ev->kind == PP_END);
+}
+
 int mm_edge(struct model *m, struct mm **pp, const struct event *ev, uint64_t win)
 {
 	struct mm *p = *pp;
@@ -196,10 +204,17 @@ int mm_edge(struct model *m, struct mm **pp, const struct event *ev, uint64_t wi
 		return err;
 	}
 	if (!p->begun) {
+		if (is_same(ev)) {
+			m->counts.orphans++;
+			return 0;
+		}
 		err = begin_orphan(m, p, ev, &win);
 		if (err)
 			return err;
 	}
+	/* One more mark at the edge that has just been folded. */
+	if (is_same(ev))
+		return dispatch(m, pp, ev);
 	if (win < p->next)
 		m->counts.reordered++;
 	if (win != p->next)

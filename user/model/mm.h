@@ -83,7 +83,9 @@ struct span {
 	struct span *older, *newer; /* open spans of the same token */
 	struct span *prev, *next;   /* of the process, by begin */
 	struct span *tprev, *tnext; /* of the thread, by begin */
+	uint64_t printed;
 	uint32_t depth;
+	enum phase_origin origin;
 	bool crowded; /* spans of other threads were open when it began */
 	uint16_t label_len, label_flags;
 	uint64_t label_hash;
@@ -204,6 +206,11 @@ static inline uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+static inline enum phase_origin origin_of(const struct event *ev)
+{
+	return ev->flags & PP_F_OUTPUT ? PH_FROM_OUTPUT : PH_FROM_CALL;
+}
+
 /* order.c: edges into the order of their numbers; calls mm_fold(). */
 int order_edge(struct model *m, struct mm *p, const struct event *ev);
 int order_force(struct model *m, struct mm **p);
@@ -239,13 +246,13 @@ void thread_put(struct model *m, struct thread *t);
 void thread_free_all(struct model *m, struct mm *p);
 
 /* span.c */
-int span_begin(struct model *m, struct mm *p, struct thread *t, const struct ev_edge *e);
-int span_end(struct model *m, struct mm *p, uint64_t token);
+int span_begin(struct model *m, struct mm *p, struct thread *t, const struct event *ev);
+int span_end(struct model *m, struct mm *p, const struct event *ev);
 void span_close_all(struct model *m, struct mm *p, enum phase_ended how);
 void span_free_all(struct model *m, struct mm *p);
 
 /* checkpoint.c: checkpoints and the implied phases between marks. */
-void checkpoint(struct model *m, struct mm *p, struct thread *t, const struct ev_edge *e);
+void checkpoint(struct model *m, struct mm *p, struct thread *t, const struct event *ev);
 void gap_begin(struct model *m, struct mm *p);
 void gap_end(struct model *m, struct mm *p, bool last, enum phase_ended how);
 enum phase_kind gap_kind(const struct mm *p, bool last);

@@ -21,6 +21,13 @@ enum phase_ended {
 	PH_BY_TRACE, /* open when the tracing ended */
 };
 
+/* What told of a phase. The numbers are in recordings: append only. */
+enum phase_origin {
+	PH_IMPLIED,	/* nothing: (startup), (between), (after) */
+	PH_FROM_CALL,	/* the program called a marker */
+	PH_FROM_OUTPUT, /* the program printed a line */
+};
+
 /* A peak: the first instant at which the RSS was largest. */
 struct peak {
 	uint64_t bytes, at_ns;
@@ -46,6 +53,7 @@ struct phase {
 	uint32_t pid, tid; /* tid: the thread that began it (span) or marked it (checkpoint) */
 	enum phase_kind kind;
 	enum phase_ended ended_by;
+	enum phase_origin origin;
 	struct ev_label label; /* empty for implied phases */
 	uint64_t token;	       /* spans */
 	uint64_t start_ns, end_ns;
@@ -62,6 +70,7 @@ struct phase {
 	uint64_t charge_peak;		     /* EV_NONE: not known */
 	uint64_t limit;			     /* smallest in force during the phase; EV_NONE: none */
 	uint64_t headroom_min;		     /* limit − charge, smallest; EV_NONE: no limit */
+	uint64_t printed_bytes;		     /* that the program's line named; EV_NONE: none */
 	uint32_t depth;			     /* spans open on the same thread when it began */
 	bool overlaps;			     /* shares time with a phase it does not nest with */
 	bool exact;			 /* false: an error bound or a loss touches its numbers */

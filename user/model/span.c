@@ -96,6 +96,8 @@ static void close_span(struct model *m, struct mm *p, struct span *s, enum phase
 	    .tid = s->thread->tid,
 	    .kind = PH_SPAN,
 	    .ended_by = how,
+	    .origin = s->origin,
+	    .printed_bytes = s->printed,
 	    .token = s->token,
 	    .depth = s->depth,
 	    .exact = !cut,
@@ -136,8 +138,9 @@ static void cut(struct model *m, struct mm *p)
 		gap_begin(m, q);
 }
 
-int span_begin(struct model *m, struct mm *p, struct thread *t, const struct ev_edge *e)
+int span_begin(struct model *m, struct mm *p, struct thread *t, const struct event *ev)
 {
+	const struct ev_edge *e = &ev->edge;
 	uint16_t len = e->label.len < PP_LABEL_MAX ? e->label.len : PP_LABEL_MAX;
 	struct span *s = malloc(sizeof(*s) + len);
 	int err;
@@ -148,6 +151,8 @@ int span_begin(struct model *m, struct mm *p, struct thread *t, const struct ev_
 	    .token = e->token,
 	    .thread = t,
 	    .depth = t->open,
+	    .origin = origin_of(ev),
+	    .printed = e->printed,
 	    .label_len = len,
 	    .label_flags = e->label.flags,
 	    .label_hash = e->label.hash,
@@ -174,15 +179,29 @@ int span_begin(struct model *m, struct mm *p, struct thread *t, const struct ev_
 	return 0;
 }
 
-int span_end(struct model *m, struct mm *p, uint64_t token)
+/* Lines that name no span end the one that a line began last. */
+static struct span *last_printed(const struct mm *p)
 {
-	struct span *s = find(m, p, token);
+	struct span *s = p->spans ? p->spans->prev : NULL;
+
+	while (s && s->origin != PH_FROM_OUTPUT)
+		s = s == p->spans ? NULL : s->prev;
+	return s;
+}
+
+int span_end(struct model *m, struct mm *p, const struct event *ev)
+{
+	bool printed = ev->flags & PP_F_OUTPUT;
+	uint64_t token = ev->edge.token;
+	struct span *s = printed && !token ? last_printed(p) : find(m, p, token);
 
 	if (!s) {
 		m->counts.bad_ends++;
 		p->pub.bad_ends++;
 		return 0;
 	}
+	if (printed && ev->edge.printed != EV_NONE)
+		s->printed = ev->edge.printed;
 	close_span(m, p, s, PH_BY_END, false);
 	if (!p->open)
 		gap_begin(m, p);

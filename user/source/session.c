@@ -87,6 +87,7 @@ void session_close(struct session **sp)
 	ring_buffer__free(s->samples);
 	ring_buffer__free(s->notes);
 	ring_buffer__free(s->faults);
+	ring_buffer__free(s->output);
 	if (s->epoll >= 0)
 		close(s->epoll);
 	peakphase__destroy(s->skel);

@@ -16,6 +16,23 @@
 #include "decode/event.h"
 #include "decode/unheard.h"
 
+#define SESSION_LITERALS_MAX 16
+
+/* What programs write to stdout and stderr. */
+struct session_output {
+	/* Ends of literals: a write that completes one ends a window. */
+	struct session_literal {
+		uint32_t len;
+		char bytes[8];
+	} literal[SESSION_LITERALS_MAX];
+	uint32_t nliterals;
+	bool every;    /* every write ends one */
+	uint32_t keep; /* streams that are handed on as a whole: bit 1 stdout, bit 2 stderr */
+	uint32_t ring; /* bytes; 0: default */
+	/* Before the edges of its write. As session_options.event. NULL: none of this. */
+	int (*piece)(void *ctx, const struct ev_output *out);
+};
+
 struct session_options {
 	uint32_t ring_edges, ring_samples, ring_faults; /* bytes; 0: default */
 	uint32_t mms;	      /* processes that can be traced at once; 0: default */
@@ -24,6 +41,7 @@ struct session_options {
 	bool cgroups;	      /* session_watch_cgroup() will be asked for */
 	uint64_t ceiling;     /* bytes of RSS whose first crossing is an event; 0: off */
 	uint64_t headroom;    /* the same for what is left below the smallest limit */
+	struct session_output output;
 	/* Returns 0; anything else ends the poll and is returned by it. */
 	int (*event)(void *ctx, const struct event *ev);
 	/* Marks that may be missing; called by a poll. */

@@ -12,6 +12,7 @@
 #include "lib/say.h"
 #include "shared.h"
 #include "peakphase.skel.h"
+#include "source/session_output.h"
 #include "source/session_pid.h"
 
 #define DEFAULT_MMS 4096u
@@ -34,23 +35,11 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 	return vfprintf(stderr, fmt, args);
 }
 
-/* A ring's size is a power of two of at least a page. */
-static uint32_t ring_size(uint32_t want, uint32_t dflt, uint32_t page)
-{
-	uint32_t size = page;
-
-	if (!want)
-		want = dflt;
-	while (size < want && size < (1u << 30))
-		size <<= 1;
-	return size;
-}
-
 static int set_sizes(struct peakphase *skel, const struct session_options *opt,
 		     const struct session_facts *facts)
 {
 	uint32_t mms = opt->mms ? opt->mms : DEFAULT_MMS, page = facts->page_size;
-	uint32_t edges = ring_size(opt->ring_edges, DEFAULT_RING_EDGES, page);
+	uint32_t edges = session_ring_size(opt->ring_edges, DEFAULT_RING_EDGES, page);
 	uint64_t rows = (uint64_t)mms * facts->cpus;
 	int err;
 
@@ -66,12 +55,14 @@ static int set_sizes(struct peakphase *skel, const struct session_options *opt,
 	err = err ? err
 		  : bpf_map__set_max_entries(
 			skel->maps.ring_samples,
-			ring_size(opt->ring_samples, DEFAULT_RING_SAMPLES, page));
+			session_ring_size(opt->ring_samples, DEFAULT_RING_SAMPLES, page));
 	err = err ? err
 		  : bpf_map__set_max_entries(
 			skel->maps.ring_faults,
-			opt->where_every ? ring_size(opt->ring_faults, DEFAULT_RING_FAULTS, page)
-					 : page);
+			opt->where_every
+			    ? session_ring_size(opt->ring_faults, DEFAULT_RING_FAULTS, page)
+			    : page);
+	err = err ? err : output_sizes(skel, &opt->output, page, edges);
 	skel->rodata->cfg_slots = mms;
 	skel->rodata->cfg_wake_edges = edges / 8;
 	return err;
@@ -103,6 +94,7 @@ static void set_constants(struct peakphase *skel, const struct session_options *
 	bpf_program__set_autoload(skel->progs.on_cgroup_attach, facts->joins);
 	bpf_program__set_autoload(skel->progs.on_cgroup_made, facts->joins);
 	bpf_program__set_autoload(skel->progs.on_fork_into_cgroup, opt->cgroups);
+	output_constants(skel, &opt->output);
 	bpf_program__set_autoload(skel->progs.on_fault_user, opt->where_every != 0);
 	bpf_program__set_autoload(skel->progs.on_fault_kernel, opt->where_every != 0);
 }
@@ -242,5 +234,5 @@ int session_attach(struct peakphase *skel, const struct session_options *opt,
 		err = err ? err
 			  : attach_one(skel->progs.on_fault_kernel, &skel->links.on_fault_kernel);
 	}
-	return err;
+	return err || !opt->output.piece ? err : output_attach(skel);
 }

@@ -19,7 +19,7 @@ struct session {
 	struct probes *probes;
 	struct late *late;
 	pthread_mutex_t lock; /* of the answers of find_process */
-	struct ring_buffer *edges, *samples, *faults, *notes;
+	struct ring_buffer *edges, *samples, *faults, *notes, *output;
 	uint64_t undecoded;
 	int stop; /* what the event function returned */
 	int epoll;

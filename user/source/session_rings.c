@@ -98,6 +98,19 @@ static int on_fault(void *ctx, void *data, size_t size)
 	return past(s, s->waiting[s->n_waiting++].time_ns);
 }
 
+static int on_output(void *ctx, void *data, size_t size)
+{
+	struct session *s = ctx;
+	struct ev_output out;
+
+	if (decode_output(data, size, &out)) {
+		s->undecoded++;
+		return 0;
+	}
+	s->stop = s->opt.output.piece(s->opt.ctx, &out);
+	return s->stop ? -ECANCELED : past(s, out.time_ns);
+}
+
 /* 0 or what a callback returned but -EAGAIN. */
 static int consume(struct session *s, struct ring_buffer *ring)
 {
@@ -138,7 +151,9 @@ static int drain(struct session *s, bool last)
 
 	s->behind = false;
 	s->horizon = clock_mono_ns();
-	err = s->faults ? drain_with_faults(s) : consume(s, s->edges);
+	err = s->output ? consume(s, s->output) : 0;
+	if (!err)
+		err = s->faults ? drain_with_faults(s) : consume(s, s->edges);
 	if (!err)
 		err = consume(s, s->samples);
 	if (!err)
@@ -211,11 +226,18 @@ int session_open_rings(struct session *s)
 		if (!s->faults)
 			return -ENOMEM;
 	}
+	if (s->opt.output.piece) {
+		s->output = new_ring(s, s->skel->maps.ring_output, on_output);
+		if (!s->output)
+			return -ENOMEM;
+	}
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return -errno;
 	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->edges), &ev) ||
 	    epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->notes), &ev))
+		return -errno;
+	if (s->output && epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->output), &ev))
 		return -errno;
 	return 0;
 }
@@ -234,5 +256,7 @@ uint64_t session_ring_bytes(const struct session *s)
 
 	if (s->faults)
 		n += 2ull * bpf_map__max_entries(s->skel->maps.ring_faults);
+	if (s->output)
+		n += 2ull * bpf_map__max_entries(s->skel->maps.ring_output);
 	return n;
 }

@@ -58,6 +58,8 @@ static int event_parts(const struct event *ev, struct parts *p)
 	case PP_THREAD_EXIT:
 	case PP_DETACH:
 		return 0;
+	case PP_WRITE:
+		return 0;
 	case PP_SAMPLE:
 		p->end1 = offsetof(struct event, sample) + sizeof(ev->sample);
 		return 0;
@@ -71,6 +73,7 @@ static int event_parts(const struct event *ev, struct parts *p)
 			return -EINVAL;
 		p->end1 = offsetof(struct event, note.text) + ev->note.len;
 		return 0;
+	case PP_OUTPUT:
 	case PP_KIND_MAX:
 		break;
 	}

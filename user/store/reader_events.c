@@ -94,7 +94,9 @@ static int merge(struct recording *r, struct cursor c[3], const struct more more
 		if (!first)
 			return 0;
 		with = more_of(more, first->ev.kind);
-		if (with)
+		if (first == &c[0] && (first->ev.kind == PP_SAMPLE || first->ev.kind == PP_FAULT))
+			err = reader_bad(r, "edges", "kind");
+		else if (with)
 			err = add_more(r, with, first);
 		if (!err)
 			err = fn(ctx, &first->ev);

@@ -5,7 +5,8 @@
 
 #include "store/reader.h"
 
-#define BY_START "start_win, end_win DESC, kind DESC, id"
+/* Marks of one write have one instant: what lasts no time comes before what begins there. */
+#define BY_START "start_win, end_win > start_win, end_win DESC, kind DESC, id"
 
 int recording_each_process(struct recording *r, int (*fn)(void *, const struct process *),
 			   void *ctx)
@@ -96,6 +97,8 @@ static bool follows(const struct phase *a, const struct phase *b)
 {
 	if (a->start_win != b->start_win)
 		return (int64_t)a->start_win < (int64_t)b->start_win;
+	if ((a->end_win > a->start_win) != (b->end_win > b->start_win))
+		return a->end_win <= a->start_win;
 	if (a->end_win != b->end_win)
 		return (int64_t)a->end_win > (int64_t)b->end_win;
 	return a->kind != b->kind ? a->kind > b->kind : (int64_t)a->id < (int64_t)b->id;

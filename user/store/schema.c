@@ -47,7 +47,7 @@
 	U64(s, "peak_win", peak.win)
 
 static const struct column edges[] = {
-	HEAD(PP_BASE, PP_CROSS),
+	HEAD(PP_BASE, PP_WRITE),
 	MEMBERS(event, "", edge.now),
 	U64(event, "win_seq", edge.win.seq),
 	U64(event, "win_max", edge.win.max),
@@ -74,6 +74,8 @@ static const struct column edges[] = {
 	U32(event, "lost", edge.lost),
 	{.name = "token", .type = COL_U64, .group = EDGE_GROUP_MARK,
 	 .offset = offsetof(struct event, edge.token)},
+	{.name = "printed_bytes", .type = COL_U64_NONE, .group = EDGE_GROUP_MARK,
+	 .offset = offsetof(struct event, edge.printed)},
 	LABEL(event, edge.label, EDGE_GROUP_MARK),
 	{.name = "exit_code", .type = COL_U32, .group = EDGE_GROUP_EXIT, .max = UINT32_MAX,
 	 .offset = offsetof(struct event, edge.exit_code)},
@@ -181,6 +183,7 @@ static const struct column phases[] = {
 	U32(phase, "tid", tid),
 	ENUM(phase, "kind", kind, PH_CHECKPOINT, PH_AFTER),
 	ENUM(phase, "ended_by", ended_by, PH_BY_MARK, PH_BY_TRACE),
+	ENUM(phase, "origin", origin, PH_IMPLIED, PH_FROM_OUTPUT),
 	LABEL(phase, label, 0),
 	U64(phase, "token", token),
 	U64(phase, "start_ns", start_ns),
@@ -197,6 +200,7 @@ static const struct column phases[] = {
 	OPT(phase, "charge_peak_bytes", charge_peak),
 	OPT(phase, "limit_bytes", limit),
 	OPT(phase, "headroom_min_bytes", headroom_min),
+	OPT(phase, "printed_bytes", printed_bytes),
 	U32(phase, "depth", depth),
 	BIT(phase, "overlaps", overlaps),
 	BIT(phase, "exact", exact),
@@ -293,7 +297,7 @@ const char schema_losses_sql[] =
     "CREATE TABLE losses (class TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID";
 /* Covers the search for the phases open at a window, and gives the order of a report. */
 const char schema_phases_index_sql[] =
-    "phases_by_start ON phases (mm_id, start_win, end_win DESC, kind DESC)";
+    "phases_by_start ON phases (mm_id, start_win, end_win > start_win, end_win DESC, kind DESC)";
 const char schema_samples_index_sql[] = "samples_by_mm ON samples (mm_id)";
 const char schema_verdicts_index_sql[] = "verdicts_by_mm ON verdicts (mm_id)";
 const char schema_notes_index_sql[] = "notes_by_mm ON notes (mm_id, tid, number)";
@@ -311,7 +315,7 @@ const struct job_number schema_job_numbers[JOB_NUMBERS] = {
 const char *const schema_loss_names[] = {
     [PP_LOSS_EDGES] = "edges", [PP_LOSS_SAMPLES] = "samples", [PP_LOSS_FAULTS] = "faults",
     [PP_LOSS_MMS] = "mms",     [PP_LOSS_GROWTH] = "growth",   [PP_LOSS_MARKS] = "marks",
-    [PP_LOSS_NOTES] = "notes",
+    [PP_LOSS_NOTES] = "notes", [PP_LOSS_OUTPUT] = "output",
 };
 _Static_assert(sizeof(schema_loss_names) / sizeof(schema_loss_names[0]) == PP_LOSS_MAX,
 	       "a name for each class of loss");

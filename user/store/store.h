@@ -18,7 +18,7 @@
 #include "model/model.h"
 #include "model/note.h"
 
-#define STORE_SCHEMA 2 /* PRAGMA user_version */
+#define STORE_SCHEMA 3 /* PRAGMA user_version */
 
 /* Facts of a run; strings may be NULL. */
 struct run_info {

@@ -50,6 +50,6 @@ static const char report[] =
 	"l.faults_minor + l.faults_major AS faults, l.ended_by_text AS ended_by, "
 	"l.id = o.phase_id AS owns_peak, l.exact, l.lost "
 	"FROM labelled l JOIN owners o USING (mm_id) "
-	"ORDER BY l.mm_id, l.start_win, l.end_win DESC, l.id";
+	"ORDER BY l.mm_id, l.start_win, l.end_win > l.start_win, l.end_win DESC, l.id";
 
 const char *const views_sql[] = {labels, owners, report, NULL};

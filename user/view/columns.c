@@ -117,6 +117,19 @@ static struct value phase_ended_by(const struct row *r)
 	return none();
 }
 
+static struct value phase_origin(const struct row *r)
+{
+	switch (r->ph->origin) {
+	case PH_IMPLIED:
+		return none();
+	case PH_FROM_CALL:
+		return text("call");
+	case PH_FROM_OUTPUT:
+		return text("output");
+	}
+	return none();
+}
+
 static struct value phase_peak_members(const struct row *r)
 {
 	return (struct value){.kind = VALUE_MEMBERS, .members = &r->ph->peak.members};
@@ -151,6 +164,7 @@ PHASE_VALUE(faults_major, u64(r->ph->faults_major))
 PHASE_VALUE(charge, known(r->ph->charge_peak))
 PHASE_VALUE(limit, known(r->ph->limit))
 PHASE_VALUE(headroom, known(r->ph->headroom_min))
+PHASE_VALUE(printed, r->ph->origin == PH_FROM_OUTPUT ? known(r->ph->printed_bytes) : none())
 PHASE_VALUE(depth, u64(r->ph->depth))
 PHASE_VALUE(overlaps, boolean(r->ph->overlaps))
 PHASE_VALUE(owns_peak, boolean(r->owner_id && r->ph->id == r->owner_id))
@@ -163,6 +177,7 @@ const struct column phase_columns[] = {
     {NULL, "label_state", UNIT_NONE, 0, COLUMN_OPTIONAL, phase_label_state},
     {NULL, "cut", UNIT_NONE, 0, 0, phase_cut},
     {NULL, "kind", UNIT_NONE, 0, 0, phase_kind},
+    {NULL, "origin", UNIT_NONE, 0, COLUMN_OPTIONAL, phase_origin},
     {NULL, "tid", UNIT_NONE, 0, 0, phase_tid},
     {NULL, "start_ns", UNIT_INSTANT, 0, 0, phase_start},
     {NULL, "end_ns", UNIT_INSTANT, 0, 0, phase_end},
@@ -189,6 +204,7 @@ const struct column phase_columns[] = {
     {NULL, "charge_peak_bytes", UNIT_BYTES, 0, 0, phase_charge},
     {NULL, "limit_bytes", UNIT_BYTES, 0, 0, phase_limit},
     {"headroom", "headroom_min_bytes", UNIT_BYTES, 11, COLUMN_LIMIT, phase_headroom},
+    {NULL, "printed_bytes", UNIT_BYTES, 0, COLUMN_OPTIONAL, phase_printed},
     {NULL, "depth", UNIT_NONE, 0, 0, phase_depth},
     {NULL, "overlaps", UNIT_NONE, 0, 0, phase_overlaps},
     {NULL, "owns_peak", UNIT_NONE, 0, 0, phase_owns_peak},
@@ -283,4 +299,6 @@ const struct loss_name loss_names[PP_LOSS_MAX] = {
     [PP_LOSS_GROWTH] = {"growth_pages", "pages of growth that no thread could be charged with"},
     [PP_LOSS_MARKS] = {"marks", "marks that could not be read: their phases are missing"},
     [PP_LOSS_NOTES] = {"notes", "notes, or the rest of them: too many at once"},
+    [PP_LOSS_OUTPUT] =
+	{"output", "writes of the program that were not seen as a whole: marks may be missing"},
 };

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Phases from what a program prints: --mark-output, --begin-output, --end-output. The workload
+# (printer.c) marks nothing; the boundary is the instant of the write, to the page.
+
+load helpers
+
+P='RSS \[(?<label>.*)\]: ~?(?<mb>[\d.]+) MB'
+
+# prints [OPTIONS --] STEPS...: the workload with pattern P as marks.
+prints() { peak_run --mark-output "$P" -- "$W/printer" "$@"; }
+labels_are() { q "labels == [$1]"; }
+
+@test "a line is a checkpoint at the instant of its write: peaks of both sides are exact" {
+	prints 'line:RSS [boot]: 1 MB' hog:60 'line:RSS [load:users]: 60.3 MB' hog:40 free 'line:peak RSS [push: b]c]: ~61 MB' hog:5
+	labels_are '"boot", "load:users", "push: b]c", "(after)"'
+	q 'near(ph("load:users")["peak_bytes"], ph("load:users")["start_bytes"] + 60 * MIB, 131072)' \
+		'near(delta(ph("push: b]c")), 40 * MIB, 131072)' 'near(ph("push: b]c")["kept_bytes"], -60 * MIB, 131072)' \
+		'near(ph("(after)")["kept_bytes"], 5 * MIB, MIB)' 'ph("load:users")["origin"] == "output"' \
+		'ph("load:users")["printed_bytes"] == round(60.3 * MIB)' 'ph("push: b]c")["printed_bytes"] == 61 * MIB' \
+		'"printed_bytes" not in ph("(after)")' 'all(p["exact"] for p in proc()["phases"])'
+	[ "$(cat "$OUT")" = "$(printf '%s\n' 'RSS [boot]: 1 MB' 'RSS [load:users]: 60.3 MB' 'peak RSS [push: b]c]: ~61 MB')" ]
+}
+
+@test "one line in single bytes, one in a writev, one on stderr: the boundary is where the literal is whole" {
+	prints 'line:RSS [boot]: 1 MB' hog:30 'bytes:2026-11-30 INFO RSS [a]: 30 MB' hog:20 'vec:RSS [b]: 50 MB' hog:10 err 'line:RSS [c]: 60 MB'
+	labels_are '"boot", "a", "b", "c", "(after)"'
+	q 'near(delta(ph("a")), 30 * MIB, 131072)' 'near(delta(ph("b")), 20 * MIB, 131072)' \
+		'near(delta(ph("c")), 10 * MIB, 131072)'
+}
+
+@test "400 lines in one write: 400 rows at one instant; what came before belongs to the first" {
+	peak_run --mark-output '(?:row|boot)\[(\d+)\]' -- "$W/printer" 'line:boot[9999]' hog:50 'batch:400:row' hog:20
+	q 'len(phs("(after)")) == 1' 'labels[1:401] == [str(i) for i in range(400)]' \
+		'near(delta(ph("0")), 50 * MIB, 131072)' 'all(delta(ph(str(i))) == 0 for i in range(1, 400))' \
+		'len({ph(str(i))["end_ns"] for i in range(400)}) == 1' 'near(delta(ph("(after)")), 20 * MIB, 131072)'
+}
+
+@test "spans by label, nested, on one line with marks; an end without a label ends the last" {
+	peak_run --begin-output '^begin (.*)' --end-output '^end (.*)' --end-output '^enough$' -- "$W/printer" \
+		'line:begin outer' hog:20 'line:begin inner' hog:40 free 'line:end inner' 'line:begin rest' hog:10 'line:enough' \
+		'line:end outer' 'line:end never'
+	q 'near(delta(ph("inner")), 40 * MIB, 131072)' 'near(delta(ph("outer")), 60 * MIB, 131072)' \
+		'near(delta(ph("rest")), 10 * MIB, 131072)' 'ph("rest")["ended_by"] == "end"' \
+		'ph("outer")["kind"] == "span"' 'ph("inner")["depth"] == 1' 'proc()["bad_ends"] == 1'
+}
+
+@test "--step-output: a span that ends where the next begins" {
+	peak_run --step-output '^(node \w+)' -- "$W/printer" 'line:node a' hog:20 free 'line:node b' hog:30
+	q 'near(delta(ph("node a")), 20 * MIB, 131072)' 'near(delta(ph("node b")), 30 * MIB, 131072)' \
+		'ph("node a")["ended_by"] == "end"' 'ph("node b")["ended_by"] == "exit"' \
+		'ph("node a")["end_ns"] == ph("node b")["start_ns"]'
+}
+
+@test "after dup2: the open file counts, not the number of the descriptor" {
+	prints hog:10 'line:RSS [before]: 1 MB' dup hog:20 'line:RSS [moved]: 1 MB' out 'line:RSS [null]: 1 MB'
+	labels_are '"before", "moved", "null", "(after)"'
+	q 'near(delta(ph("moved")), 20 * MIB, 131072)'
+	[ "$(grep -c moved "$OUT")" -eq 1 ]
+}
+
+@test "through tee: the line is its writer's, not tee's" {
+	peak_run --mark-output "$P" -- sh -c "'$W/printer' 'line:RSS [boot]: 1 MB' hog:30 'line:RSS [a]: 1 MB' hog:10 'bytes:RSS [b]: 2 MB' | tee '$T/copy'"
+	q 'len(phs("a")) == 1' 'len(phs("b")) == 1' 'near(delta(ph("a")), 30 * MIB, 131072)' 'near(delta(ph("b")), 10 * MIB, 131072)'
+	cmp "$OUT" "$T/copy"
+}
+
+@test "a last line without its end, then SIGKILL: it counts" {
+	STATUS=0
+	prints hog:20 'line:RSS [a]: 1 MB' hog:30 'raw:RSS [last]: 7 MB' kill || STATUS=$?
+	[ "$STATUS" -eq 137 ]
+	q 'near(delta(ph("last")), 30 * MIB, 131072)' 'ph("last")["printed_bytes"] == 7 * MIB' \
+		'proc()["exit"] == {"kind": "signal", "status": None, "signal": 9}'
+}
+
+@test "a line that stays open is taken as it stands, at its write; its end is no second mark" {
+	peak_run --mark-output '^loading (\w+)' -- "$W/printer" 'line:loading boot' hog:10 'raw:loading users' hog:30 sleep:1500 \
+		'line: done' hog:5
+	labels_are '"boot", "users", "(after)"'
+	q 'near(delta(ph("users")), 10 * MIB, 131072)' 'near(delta(ph("(after)")), 35 * MIB, 131072)'
+}
+
+@test "two threads write byte by byte in turn: lines of both are whole" {
+	peak_run --mark-output '^T \[(\w+)\]: 5 MB$' -- "$W/printer" threads:20
+	q 'sorted(l for l in labels if l[0] in "ab") == sorted(c + str(i) for c in "ab" for i in range(20))'
+}
+
+@test "a line that one thread begins and another ends is one line" {
+	prints hog:20 'handed:RSS [both]: 5 MB' hog:10 'line:RSS [next]: 6 MB'
+	labels_are '"both", "next", "(after)"'
+}
+
+@test "a buffer that nobody has read is seen all the same" {
+	printf 'RSS [cold]: 5 MB\n' >"$T/cold"
+	"$PYTHON" -c 'import os, sys; os.posix_fadvise(os.open(sys.argv[1], 0), 0, 0, os.POSIX_FADV_DONTNEED)' "$T/cold"
+	prints 'line:RSS [boot]: 1 MB' hog:20 "cold:$T/cold" hog:10
+	labels_are '"boot", "cold", "(after)"'
+	q 'near(delta(ph("cold")), 20 * MIB, 131072)'
+}
+
+@test "writes that are cut short or refused are counted by what was written" {
+	peak_run --mark-output 'RSS \[(.*)\]: 5MB' -- "$W/printer" full
+	q 'len(phs("full")) == 32768' 'r["losses"]["output"] == 0'
+}
+
+@test "1,000,000 dull lines and 1,000 marks: none missed, none lost" {
+	local n
+	n=$(scaled 1000)
+	local steps=()
+	for ((i = 0; i < n / 10; i++)); do steps+=("flood:1000:RSS [m]: $i MB"); done
+	peak_run -q --mark-output "$P" -- "$W/printer" "${steps[@]}" "${steps[@]}"
+	q "len(phs('m')) == 2 * ($n // 10)" 'r["losses"]["output"] == 0' \
+		"[p['printed_bytes'] // MIB for p in phs('m')] == 2 * list(range($n // 10))"
+}
+
+@test "a pattern without a literal: every write is an edge, and it is said" {
+	peak_run --mark-output '^[a-z]+\s\d+$' -- "$W/printer" hog:10 'line:abc 12' 'line:ABC' hog:20 'line:x 1'
+	labels_are '"abc 12", "x 1", "(after)"'
+	q 'near(delta(ph("x 1")), 20 * MIB, 131072)'
+	grep -q 'every line costs an edge' "$ERR"
+}
+
+@test "attach: lines of a program that runs already, and of its children" {
+	start_target "$W/printer" "wait:$T/go" hog:30 'line:RSS [late]: 1 MB' "ready:$T/done" "wait:$T/end"
+	start_tracer attach -o "$R" --mark-output "$P" -p "$TARGET"
+	retry 20 attached
+	touch "$T/go"
+	retry 20 test -e "$T/done"
+	touch "$T/end"
+	wait_for "$TRACER"
+	q 'near(delta(ph("late")), 30 * MIB, 131072)'
+}
+
+@test "labels of lines are bytes: escaped where they are shown, cut where they are long" {
+	prints "$(printf 'line:RSS [\033[31m\377"x"]: 1 MB')" "line:RSS [$(printf 'y%.0s' {1..400})]: 2 MB"
+	q 'proc()["phases"][0]["label_hex"] == b"\x1b[31m\xff\"x\"".hex()' 'proc()["phases"][1]["cut"]'
+	LC_ALL=C refute grep -q $'\033' "$ERR"
+}
+
+@test "a pattern that is wrong is said, with the place" {
+	status_of "$PP" run --mark-output 'RSS [(' -- true
+	[ "$STATUS" -eq 2 ]
+	grep -q "mark-output 'RSS \[('.*offset" "$T/said"
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Lines put together from what was written, and the edges that their marks take. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/printed.h"
+
+#define MM 5u
+#define SEC 1000000000ull
+
+struct rig {
+	struct patterns *ps;
+	struct printed *p;
+	uint64_t ns, writes, win;
+	char got[65536]; /* what came out: "MARK users 3" … */
+};
+
+static int take(void *ctx, const struct event *ev)
+{
+	static const char *const kinds[PP_KIND_MAX] = {
+	    [PP_BASE] = "base", [PP_MARK] = "mark",   [PP_BEGIN] = "begin",  [PP_END] = "end",
+	    [PP_EXIT] = "exit", [PP_WRITE] = "write", [PP_SAMPLE] = "sample"};
+	struct rig *r = ctx;
+	size_t n = strlen(r->got);
+
+	if (ev->kind == PP_SAMPLE || ev->kind == PP_EXIT || ev->kind == PP_WRITE) {
+		snprintf(r->got + n, sizeof(r->got) - n, "%s ", kinds[ev->kind]);
+		return 0;
+	}
+	snprintf(r->got + n, sizeof(r->got) - n, "%s[%.*s]%s%llu ", kinds[ev->kind],
+		 ev->kind == PP_END ? 0 : ev->edge.label.len, ev->edge.label.bytes,
+		 ev->flags & PP_F_SAME ? "+" : "@", (unsigned long long)ev->edge.win.seq);
+	if (ev->kind != PP_BASE)
+		assert_true(ev->flags & PP_F_OUTPUT);
+	return 0;
+}
+
+static struct rig *rig(enum pattern_kind kind, const char *regex)
+{
+	struct rig *r = calloc(1, sizeof(*r));
+	char error[PATTERN_ERROR_MAX];
+
+	assert_non_null(r);
+	r->ns = 100 * SEC;
+	r->ps = patterns_new();
+	assert_int_equal(patterns_add(r->ps, kind, regex, NULL, error), 0);
+	r->p = printed_new(r->ps, take, r);
+	assert_non_null(r->p);
+	return r;
+}
+
+static void also(struct rig *r, enum pattern_kind kind, const char *regex)
+{
+	char error[PATTERN_ERROR_MAX];
+
+	assert_int_equal(patterns_add(r->ps, kind, regex, NULL, error), 0);
+}
+
+static void rig_free(struct rig *r)
+{
+	printed_free(&r->p);
+	assert_null(r->p);
+	patterns_free(&r->ps);
+	free(r);
+}
+
+/* A piece of write `write` by thread tid on a file. */
+static void piece(struct rig *r, uint64_t write, uint32_t tid, uint32_t file, unsigned int flags,
+		  const char *text, size_t n)
+{
+	struct ev_output out = {.time_ns = r->ns,
+				.mm_id = MM,
+				.pid = 50,
+				.tid = tid,
+				.write = write,
+				.file = file,
+				.stream = 1,
+				.flags = (uint16_t)flags,
+				.len = (uint32_t)n,
+				.bytes = text};
+
+	assert_int_equal(printed_output(r->p, &out), 0);
+}
+
+static void edge_of(struct rig *r, enum pp_kind kind, uint64_t write)
+{
+	struct event ev = {.kind = kind, .time_ns = r->ns, .mm_id = MM, .pid = 50, .tid = 50};
+
+	ev.edge.win.seq = ++r->win;
+	ev.edge.token = write;
+	assert_int_equal(printed_event(r->p, &ev), 0);
+}
+
+/* A write with an edge, of which all has come. */
+static void hit(struct rig *r, uint32_t tid, const char *text)
+{
+	uint64_t w = ++r->writes;
+
+	piece(r, w, tid, 1, PP_OUT_EDGE | PP_OUT_LAST, text, strlen(text));
+	edge_of(r, PP_WRITE, w);
+}
+
+static void miss(struct rig *r, uint32_t tid, const char *text)
+{
+	piece(r, ++r->writes, tid, 1, PP_OUT_LAST, text, strlen(text));
+}
+
+static void came(struct rig *r, const char *what)
+{
+	assert_string_equal(r->got, what);
+	r->got[0] = '\0';
+}
+
+static void a_line_is_a_mark_at_its_edge(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "RSS \\[(.*?)\\]");
+
+	(void)state;
+	hit(r, 50, "RSS [a]: 1\n");
+	came(r, "mark[a]@1 ");
+	/* The literal was there, the pattern was not. */
+	hit(r, 50, "RSS []x\n");
+	came(r, "mark[]@2 ");
+	hit(r, 50, "RSS [\n");
+	came(r, "write ");
+	/* The edge may come before its bytes. */
+	edge_of(r, PP_WRITE, 77);
+	came(r, "");
+	piece(r, 77, 50, 1, PP_OUT_EDGE | PP_OUT_LAST, "RSS [b]\n", 8);
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "mark[b]@4 ");
+	rig_free(r);
+}
+
+static void many_lines_in_one_write_share_its_edge(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "R\\[(\\d+)\\]");
+	char text[4096] = "", want[8192] = "";
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		sprintf(text + strlen(text), "R[%d]\n", i);
+		sprintf(want + strlen(want), "mark[%d]%c1 ", i, i ? '+' : '@');
+	}
+	/* In pieces that cut lines. */
+	for (size_t at = 0, n; at < strlen(text); at += n) {
+		n = strlen(text) - at < 100 ? strlen(text) - at : 100;
+		piece(r, 1, 50, 1, PP_OUT_EDGE | (at + n == strlen(text) ? PP_OUT_LAST : 0),
+		      text + at, n);
+	}
+	edge_of(r, PP_WRITE, 1);
+	came(r, want);
+	assert_int_equal(printed_counts(r->p)->marks, 400);
+	rig_free(r);
+}
+
+static void fragments_wait_for_the_end_of_their_line(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "RSS \\[(.*?)\\]");
+
+	(void)state;
+	miss(r, 50, "12:00 INFO R");
+	miss(r, 50, "SS ");
+	hit(r, 50, "[");
+	edge_of(r, PP_BASE, 0); /* comes after it, and waits behind it */
+	miss(r, 50, "users");
+	came(r, "");
+	miss(r, 50, "]: 5 MB");
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "");
+	miss(r, 50, "\n");
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "mark[users]@1 base[]@2 ");
+	rig_free(r);
+}
+
+static void a_line_that_stays_open_is_taken_as_it_stands(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "load (\\w+)");
+
+	(void)state;
+	hit(r, 50, "load users");
+	assert_int_equal(printed_poll(r->p, r->ns + SEC - 1), 0);
+	came(r, "");
+	assert_int_equal(printed_poll(r->p, r->ns + SEC), 0);
+	came(r, "mark[users]@1 ");
+	/* Its end, which has an edge since the literal is old, is no second mark. */
+	r->ns += 2 * SEC;
+	hit(r, 50, " done\n");
+	came(r, "write ");
+	/* Where it said too little as it stood, its end says it. */
+	hit(r, 50, "load ");
+	assert_int_equal(printed_poll(r->p, r->ns + SEC), 0);
+	came(r, "write ");
+	r->ns += 2 * SEC;
+	hit(r, 50, "groups\n");
+	came(r, "mark[groups]@4 ");
+	rig_free(r);
+}
+
+static void the_last_line_needs_no_end(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "RSS \\[(.*?)\\]");
+
+	(void)state;
+	hit(r, 50, "RSS [x]: 1 MB");
+	edge_of(r, PP_EXIT, 0);
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, ""); /* the rest of the line may still be on its way */
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "mark[x]@1 exit ");
+	hit(r, 50, "RSS [y]");
+	assert_int_equal(printed_finish(r->p), 0);
+	came(r, "mark[y]@3 ");
+	rig_free(r);
+}
+
+static void threads_have_lines_of_their_own(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "^R\\[(\\w+)\\]$");
+
+	(void)state;
+	hit(r, 50, "R[");
+	hit(r, 51, "R[");
+	miss(r, 50, "a");
+	miss(r, 51, "b");
+	miss(r, 51, "]\n");
+	miss(r, 50, "]\n");
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "mark[a]@1 mark[b]@2 ");
+	assert_int_equal(printed_counts(r->p)->torn, 0);
+	/* What one thread began and another ended, as stdio's buffers do. */
+	hit(r, 50, "R[c");
+	miss(r, 51, "d]\nx\n");
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "mark[cd]@3 ");
+	/* And the first one goes on: what it had has been used. */
+	hit(r, 50, "R[e]\n");
+	came(r, "mark[e]@4 ");
+	/* A buffer whose end went elsewhere: the rest is told from what follows. */
+	miss(r, 50, "stale");
+	miss(r, 51, "other\n");
+	hit(r, 50, "R[f]\n");
+	came(r, "mark[f]@5 ");
+	rig_free(r);
+}
+
+static void lines_passed_on_count_once(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "R\\[(\\w+)\\]");
+	struct ev_output out = {.mm_id = 6,
+				.tid = 60,
+				.file = 9,
+				.stream = 1,
+				.write = 100,
+				.flags = PP_OUT_EDGE | PP_OUT_LAST,
+				.pipe = 7,
+				.len = 5,
+				.bytes = "R[a]\n"};
+	struct event ev = {.kind = PP_WRITE, .mm_id = 6, .time_ns = r->ns};
+
+	(void)state;
+	assert_int_equal(printed_output(r->p, &out), 0);
+	ev.edge.token = 100;
+	assert_int_equal(printed_event(r->p, &ev), 0);
+	came(r, "mark[a]@0 ");
+	/* tee: its stdin is that pipe. */
+	out.mm_id = 7;
+	out.file = 10;
+	out.from = 7;
+	out.pipe = 0;
+	out.write = 101;
+	assert_int_equal(printed_output(r->p, &out), 0);
+	ev.mm_id = 7;
+	ev.edge.token = 101;
+	assert_int_equal(printed_event(r->p, &ev), 0);
+	came(r, "write ");
+	/* What it prints of its own counts, also when it is the same once more. */
+	out.write = 102;
+	assert_int_equal(printed_output(r->p, &out), 0);
+	ev.edge.token = 102;
+	assert_int_equal(printed_event(r->p, &ev), 0);
+	came(r, "mark[a]@0 ");
+	assert_int_equal(printed_counts(r->p)->relayed, 1);
+	rig_free(r);
+}
+
+static void spans_and_steps(void **state)
+{
+	struct rig *r = rig(PATTERN_STEP, "^step (\\w+)");
+
+	(void)state;
+	also(r, PATTERN_BEGIN, "^begin (\\w+)");
+	also(r, PATTERN_END, "^end (\\w+)");
+	also(r, PATTERN_END, "^stop");
+	hit(r, 50, "step a\n");
+	hit(r, 50, "step b\nbegin c\nend c\n");
+	hit(r, 50, "stop\n");
+	hit(r, 50, "step d\n");
+	came(r, "begin[a]@1 end[]@2 begin[b]+2 begin[c]+2 end[]+2 end[]@3 begin[d]@4 ");
+	rig_free(r);
+}
+
+static void lost_bytes_tear_a_line(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "^R\\[(\\w+)\\]$");
+
+	(void)state;
+	hit(r, 50, "R[");
+	piece(r, ++r->writes, 50, 1, PP_OUT_GAP | PP_OUT_LAST, "x]\n", 3);
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "write ");
+	assert_int_equal(printed_counts(r->p)->torn, 1);
+	/* The last piece of a write was lost: the next write tells that it is over. */
+	piece(r, 50, 50, 1, PP_OUT_EDGE, "R[a]\n", 5);
+	edge_of(r, PP_WRITE, 50);
+	came(r, "");
+	piece(r, 51, 50, 1, PP_OUT_GAP | PP_OUT_LAST, "\n", 1);
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "mark[a]@2 ");
+	rig_free(r);
+}
+
+static void long_lines_are_cut(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "^(R)");
+	char *text = malloc(3 * LINE_MAX_BYTES);
+
+	(void)state;
+	memset(text, 'x', 3 * LINE_MAX_BYTES);
+	text[0] = 'R';
+	text[3 * LINE_MAX_BYTES - 1] = '\n';
+	piece(r, 1, 50, 1, PP_OUT_EDGE | PP_OUT_LAST, text, 3 * LINE_MAX_BYTES);
+	edge_of(r, PP_WRITE, 1);
+	came(r, "mark[R]@1 ");
+	assert_int_equal(printed_counts(r->p)->cut, 1);
+	free(text);
+	rig_free(r);
+}
+
+static void the_queue_has_an_end(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "R\\[(\\w+)");
+
+	(void)state;
+	hit(r, 50, "R[open");
+	for (unsigned int i = 1; i < PRINTED_QUEUE_MAX - 1; i++)
+		edge_of(r, PP_BASE, 0);
+	came(r, "");
+	edge_of(r, PP_BASE, 0);
+	assert_memory_equal(r->got, "mark[open]@1 base", 17);
+	rig_free(r);
+}
+
+static void carriage_returns_end_lines_too(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "^(\\d+) %$");
+
+	(void)state;
+	hit(r, 50, "1 %\r2 %\r\n3 %\r\n");
+	came(r, "mark[1]@1 mark[2]+1 mark[3]+1 ");
+	rig_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_line_is_a_mark_at_its_edge),
+	    cmocka_unit_test(many_lines_in_one_write_share_its_edge),
+	    cmocka_unit_test(fragments_wait_for_the_end_of_their_line),
+	    cmocka_unit_test(a_line_that_stays_open_is_taken_as_it_stands),
+	    cmocka_unit_test(the_last_line_needs_no_end),
+	    cmocka_unit_test(threads_have_lines_of_their_own),
+	    cmocka_unit_test(lines_passed_on_count_once),
+	    cmocka_unit_test(spans_and_steps),
+	    cmocka_unit_test(lost_bytes_tear_a_line),
+	    cmocka_unit_test(long_lines_are_cut),
+	    cmocka_unit_test(the_queue_has_an_end),
+	    cmocka_unit_test(carriage_returns_end_lines_too),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

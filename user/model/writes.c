@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "model/writes.h"
+
+#include <stdlib.h>
+
+/* Bounds over all processes. */
+#define WRITES_MAX 32768u
+#define MARKS_MAX 65536u
+
+struct out_write *writes_find(const struct writes *ws, uint64_t id)
+{
+	struct out_write *w;
+
+	HASH_FIND(hh, ws->table, &id, sizeof(id), w);
+	return w;
+}
+
+static void free_write(struct writes *ws, struct out_write *w)
+{
+	HASH_DEL(ws->table, w);
+	ws->marks -= w->n;
+	free(w->marks);
+	free(w);
+}
+
+void writes_put(struct writes *ws, struct out_write *w)
+{
+	w->refs--;
+	if (!w->refs && w->taken)
+		free_write(ws, w);
+}
+
+/* Edges that never came, or were not waited for: the oldest that no line needs. */
+static void make_room(struct writes *ws)
+{
+	struct out_write *old, *next;
+
+	HASH_ITER (hh, ws->table, old, next) {
+		if (old->refs)
+			continue;
+		ws->dropped += old->n;
+		free_write(ws, old);
+		return;
+	}
+}
+
+struct out_write *writes_get(struct writes *ws, uint64_t id, uint64_t mm_id)
+{
+	struct out_write *w = writes_find(ws, id);
+
+	if (w)
+		return w;
+	if (HASH_COUNT(ws->table) >= WRITES_MAX)
+		make_room(ws);
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->id = id;
+	w->mm_id = mm_id;
+	HASH_ADD(hh, ws->table, id, sizeof(w->id), w);
+	if (!w->hh.tbl) {
+		free(w);
+		return NULL;
+	}
+	return w;
+}
+
+bool writes_mark(struct writes *ws, struct out_write *w, const struct pattern_match *m)
+{
+	struct pattern_match *more;
+
+	if (w && ws->marks < MARKS_MAX && w->n == w->cap) {
+		size_t cap = w->cap ? 2 * w->cap : 1;
+
+		more = realloc(w->marks, cap * sizeof(*more));
+		if (more) {
+			w->marks = more;
+			w->cap = cap;
+		}
+	}
+	if (!w || w->n == w->cap || ws->marks >= MARKS_MAX) {
+		ws->dropped++;
+		return false;
+	}
+	w->marks[w->n++] = *m;
+	ws->marks++;
+	return true;
+}
+
+const struct pattern_match *writes_take(struct writes *ws, uint64_t id, size_t *n)
+{
+	struct out_write *w = writes_find(ws, id);
+
+	*n = 0;
+	free(ws->taken);
+	ws->taken = NULL;
+	if (!w)
+		return NULL;
+	*n = w->n;
+	ws->taken = w->marks;
+	ws->marks -= w->n;
+	w->marks = NULL;
+	w->n = w->cap = 0;
+	w->taken = true;
+	if (!w->refs)
+		free_write(ws, w);
+	return ws->taken;
+}
+
+void writes_drop(struct writes *ws, uint64_t mm_id)
+{
+	struct out_write *w, *next;
+
+	HASH_ITER (hh, ws->table, w, next) {
+		if (w->mm_id != mm_id)
+			continue;
+		ws->dropped += w->n;
+		if (!w->refs)
+			free_write(ws, w);
+		else
+			w->taken = true; /* a lie: lines of another process have it */
+	}
+}
+
+void writes_free(struct writes *ws)
+{
+	while (ws->table)
+		free_write(ws, ws->table);
+	free(ws->taken);
+	ws->taken = NULL;
+}

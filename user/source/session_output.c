@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "source/session_output.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "lib/say.h"
+#include "shared.h"
+#include "peakphase.skel.h"
+
+#define DEFAULT_RING (8u << 20)
+
+_Static_assert(SESSION_LITERALS_MAX == OUT_LITERALS, "literals of a session");
+
+/* A ring's size is a power of two of at least a page. */
+uint32_t session_ring_size(uint32_t want, uint32_t dflt, uint32_t page)
+{
+	uint32_t size = page;
+
+	if (!want)
+		want = dflt;
+	while (size < want && size < (1u << 30))
+		size <<= 1;
+	return size;
+}
+
+/* In the order in which BPF shifts bytes into its word. */
+static struct out_literal word_of(const struct session_literal *l)
+{
+	struct out_literal w = {0};
+
+	for (uint32_t i = 0; i < l->len && i < sizeof(l->bytes); i++) {
+		w.word = w.word << 8 | (unsigned char)l->bytes[i];
+		w.mask = w.mask << 8 | 0xff;
+	}
+	return w;
+}
+
+void output_constants(struct peakphase *skel, const struct session_output *out)
+{
+	struct bpf_program *progs[] = {skel->progs.on_write, skel->progs.on_writev,
+				       skel->progs.on_written, skel->progs.on_writtenv};
+
+	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]); i++)
+		bpf_program__set_autoload(progs[i], out->piece != NULL);
+	skel->rodata->cfg_every = out->every;
+	skel->rodata->cfg_keep = out->keep;
+	skel->rodata->cfg_nliterals = out->nliterals;
+	for (uint32_t i = 0; i < out->nliterals; i++) {
+		const struct session_literal *l = &out->literal[i];
+		struct out_literal w = word_of(l);
+
+		skel->rodata->cfg_literals[i].word = w.word;
+		skel->rodata->cfg_literals[i].mask = w.mask;
+		skel->rodata->cfg_ends[(unsigned char)l->bytes[l->len - 1]] = 1;
+	}
+}
+
+int output_sizes(struct peakphase *skel, const struct session_output *out, uint32_t page,
+		 uint32_t edges)
+{
+	uint32_t ring = out->piece ? session_ring_size(out->ring, DEFAULT_RING, page) : page;
+	int err = bpf_map__set_max_entries(skel->maps.ring_output, ring);
+
+	if (!err && !out->piece)
+		err = bpf_map__set_max_entries(skel->maps.out_files, 1);
+	skel->rodata->cfg_wake_output = ring / 4;
+	skel->rodata->cfg_room_edges = edges / 2;
+	return err;
+}
+
+static int attach_one(struct bpf_program *prog, const char *event, struct bpf_link **link)
+{
+	int err;
+
+	*link = bpf_program__attach_tracepoint(prog, "syscalls", event);
+	if (*link)
+		return 0;
+	err = -errno;
+	say_error("cannot see what the program prints: syscalls/%s: %s", event, strerror(-err));
+	if (err == -ENOENT)
+		say_remedy(
+		    "mount -t tracefs tracefs /sys/kernel/tracing; the kernel needs CONFIG_FTRACE_SYSCALLS");
+	else
+		say_remedy("run as root");
+	return err;
+}
+
+int output_attach(struct peakphase *skel)
+{
+	int err = attach_one(skel->progs.on_written, "sys_exit_write", &skel->links.on_written);
+
+	err =
+	    err ? err
+		: attach_one(skel->progs.on_writtenv, "sys_exit_writev", &skel->links.on_writtenv);
+	err =
+	    err ? err : attach_one(skel->progs.on_write, "sys_enter_write", &skel->links.on_write);
+	return err ? err
+		   : attach_one(skel->progs.on_writev, "sys_enter_writev", &skel->links.on_writev);
+}
