@@ -191,7 +191,7 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 	if (reason == PP_BY_EXEC && len && len <= sizeof(b->args) &&
 	    !bpf_probe_read_user(b->args, len, (void *)start))
 		b->args_len = len;
-	edge_submit(b, true);
+	edge_submit(b, reason == PP_BY_EXEC && wake_due(&b->edge.hdr));
 }
 
 /* By the last that used the mm; with its own counters, but with the pid and the end of the owner.
@@ -208,7 +208,7 @@ static __always_inline void send_exit(struct mm_state *st, struct task_struct *t
 	x->exit_code = st->end_code;
 	x->exit_flags = st->end_flags;
 	x->sender = st->end_sender;
-	edge_submit(x, true);
+	edge_submit(x, wake_due(&x->edge.hdr));
 }
 
 static __always_inline void send_thread(struct mm_state *st, struct task_struct *task, u16 kind,

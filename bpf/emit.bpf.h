@@ -69,6 +69,20 @@ static __always_inline void *last_edge_reserve(struct mm_state *st, u64 size)
 	return reserve(st, size);
 }
 
+#define WAKE_EVERY_NS 10000000ull
+
+/*
+ * Processes begin and end by the thousand: the first of a while wakes the reader, the others it
+ * finds when it looks.
+ */
+static __always_inline bool wake_due(const struct pp_hdr *h)
+{
+	u64 last = last_wake;
+
+	return h->time_ns - last > WAKE_EVERY_NS &&
+	       __sync_val_compare_and_swap(&last_wake, last, h->time_ns) == last;
+}
+
 /*
  * Waking the reader costs more than a record: it is an interrupt. It looks at the rings by itself
  * often enough; ends are told at once, and a ring that fills, as it passes the mark.

@@ -23,6 +23,7 @@ struct bucket buckets[BUCKETS];
 u64 percpu_off[MAX_CPUS];
 u64 losses[PP_LOSS_MAX];
 u64 next_mm_id = 1;
+u64 last_wake;
 volatile u32 stopped;
 
 /*

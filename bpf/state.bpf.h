@@ -106,6 +106,7 @@ extern struct bucket buckets[BUCKETS];
 extern u64 percpu_off[MAX_CPUS]; /* offset of each CPU's area, by the set-up program */
 extern u64 losses[PP_LOSS_MAX];
 extern u64 next_mm_id;
+extern u64 last_wake;	     /* of the reader, for a beginning or an end */
 extern volatile u32 stopped; /* set by the loader: nothing new is sent or counted any more */
 
 struct {

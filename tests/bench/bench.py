@@ -13,11 +13,14 @@ import marks
 import storms
 import today
 import tracer
+import trees
 from harness import Bench, Unavailable, not_taken
 
 MEASURES = {
     "storm": (storms.storm_ratios, "fault storm"),
     "bpf": (storms.bpf_ns, "BPF per rss_stat run"),
+    "forks": (trees.forks, "fork storm"),
+    "crowd": (trees.crowd, "1,000 processes"),
     "marker": (marks.marker, "marker"),
     "site": (marks.site, "site chosen"),
     "kedro": (marks.kedro, "Kedro plugin untraced"),
