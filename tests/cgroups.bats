@@ -201,6 +201,23 @@ knows() { [ "$(sql "$R" "select count(*) from processes where pid = $1" 2>/dev/n
 		'sum(p["begun_by"] == "join" for p in procs) == 3' 'all(p["baseline_bytes"] < MIB for p in procs if p["begun_by"] == "exec")'
 }
 
+@test "--wait: after more starts than the kernel side has room for" {
+	rmdir "$CG"
+	start_tracer attach -o "$R" --wait --cgroup "$CG_PATH"
+	retry 30 grep -q "waiting for $CG_PATH" "$ERR"
+	"$PYTHON" -c 'import os, sys
+for _ in range(1100):
+    os.mkdir(sys.argv[1])
+    os.rmdir(sys.argv[1])' "$CG"
+	mkdir "$CG"
+	cgroup_run "$CG" "$W/script" sleep:1500 begin:last hog:20 end >>"$OUT"
+	kill -INT "$TRACER"
+	wait_for "$TRACER"
+	[ "$STATUS" -eq 0 ]
+	refute grep -q error "$ERR"
+	q 'near(delta(ph("last")), 20 * MIB, 65536)'
+}
+
 @test "what is not there is said, with what to do" {
 	status_of "$PP" attach --no-record --cgroup /no/such/cgroup
 	[ "$STATUS" -eq 1 ]

@@ -106,9 +106,19 @@ static int take(void *ctx, pid_t pid)
 	return 0;
 }
 
-static int watch_cgroup(const struct target *t, struct session *s)
+static int watch_cgroups(const struct targets *t, struct session *s)
 {
-	return t->whole ? session_watch_cgroup(s, t->place.hierarchy, t->place.id) : 0;
+	int err = 0;
+
+	for (unsigned int i = 0; i < t->n && !err; i++) {
+		const struct target *one = &t->v[i];
+
+		if (t->wait)
+			err = target_await(one, s);
+		if (!err && one->found && one->whole)
+			err = session_watch_cgroup(s, one->place.hierarchy, one->place.id);
+	}
+	return err;
 }
 
 /*
@@ -118,14 +128,13 @@ static int watch_cgroup(const struct target *t, struct session *s)
 int targets_take_in(struct targets *t, struct session *s)
 {
 	struct taking k = {.s = s};
-	int err = 0;
+	int err;
 
-	for (unsigned int i = 0; i < t->n && !err; i++) {
-		if (t->wait)
-			err = target_await(&t->v[i], s);
-		if (t->v[i].found && !err)
-			err = watch_cgroup(&t->v[i], s);
-	}
+	/* Each start of a container makes a cgroup anew: after a thousand the table is full of old
+	 * ones. */
+	if (watch_cgroups(t, s) == -E2BIG)
+		session_forget_cgroups(s);
+	err = watch_cgroups(t, s);
 	for (int round = 0; !err && round < ROUNDS_MAX && (!round || k.fresh); round++) {
 		k.fresh = 0;
 		for (unsigned int i = 0; i < t->n && !err; i++) {

@@ -85,6 +85,8 @@ int session_watch(struct session *s, pid_t pid);
  * session_watch(). hierarchy: the kernel's number of it, 0 for v2; id: inode of the folder.
  */
 int session_watch_cgroup(struct session *s, uint32_t hierarchy, uint64_t id);
+/* Cgroups that are gone are forgotten, and all others too: to be asked for again. */
+void session_forget_cgroups(struct session *s);
 /*
  * Watch a cgroup as soon as it is made: by its path within the hierarchy, or, by_name, by the last
  * part of it alone. Nothing where the kernel does not tell (facts: joins). Asked again: 0.

@@ -79,6 +79,15 @@ int session_watch_cgroup(struct session *s, uint32_t hierarchy, uint64_t id)
 	return 0;
 }
 
+void session_forget_cgroups(struct session *s)
+{
+	int fd = bpf_map__fd(s->skel->maps.cgroups);
+	struct cgroup_key key;
+
+	while (!bpf_map_get_next_key(fd, NULL, &key) && !bpf_map_delete_elem(fd, &key))
+		;
+}
+
 int session_await_cgroup(struct session *s, uint32_t hierarchy, const char *path, bool by_name)
 {
 	struct awaited_key key = {.hash = PP_HASH_INIT, .hierarchy = hierarchy, .by_name = by_name};
