@@ -90,6 +90,27 @@ a_recording() {
 	rm "$T/link.peak"
 }
 
+@test "a path that SQLite cannot take is said to be too long, whatever its length" {
+	local dir
+	dir=$T/$(printf 'd%.0s' {1..200})/$(printf 'e%.0s' {1..200})/$(printf 'f%.0s' {1..200})
+	mkdir -p "$dir"
+	status_of "$PP" run -o "$dir/a.peak" -- touch "$T/ran"
+	[ "$STATUS" -eq 1 ] && grep -q 'fff/a.peak: File name too long' "$T/said" && grep -q 'up to 504 bytes' "$T/said"
+	cd "$dir"
+	status_of "$PP" run -o a.peak -- touch "$T/ran"
+	[ "$STATUS" -eq 1 ] && grep -q 'a.peak: File name too long' "$T/said"
+	cd "$T"
+	[ ! -e "$T/ran" ] && [ -z "$(ls -A "$dir")" ]
+	# One just below it is taken, and read.
+	dir=$(printf 'g%.0s' {1..200})
+	dir=$T/$dir/$(printf 'h%.0s' {1..200})
+	mkdir -p "$dir"
+	dir=$dir/$(printf 'i%.0s' $(seq $((504 - ${#dir} - 1 - 5)))).peak
+	[ ${#dir} -eq 504 ]
+	"$PP" run -q -o "$dir" -- true
+	"$PP" report "$dir" >/dev/null
+}
+
 @test "a recording of an empty disk says what became of it" {
 	"$PP" run -o "$T/none.bad" -q -- true
 	sql "$T/none.bad" "delete from phases" "delete from processes" "delete from edges" "delete from bases" "delete from samples" \

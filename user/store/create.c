@@ -55,6 +55,18 @@ int create_errno(sqlite3 *db, int rc)
 	}
 }
 
+/* SQLite's names are of at most 512 bytes, whole from the root, "-journal" included. */
+#define FULL_NAME_MAX 504
+
+static bool too_long(const char *path)
+{
+	char *here = *path == '/' ? NULL : getcwd(NULL, 0);
+	size_t len = strlen(path) + (here ? strlen(here) + 1 : 0);
+
+	free(here);
+	return len > FULL_NAME_MAX;
+}
+
 static const char *reason(int err)
 {
 	return err == -ENOLINK ? "it is a symbolic link to a file that does not exist"
@@ -68,7 +80,9 @@ static void remedy(int err)
 		say_remedy("make that file, remove the link, or choose another name with -o");
 		break;
 	case ENAMETOOLONG:
-		say_remedy("choose a shorter path with -o: SQLite takes up to 512 bytes");
+		say_remedy(
+		    "choose a shorter path with -o: SQLite takes up to %d bytes from the root on",
+		    FULL_NAME_MAX);
 		break;
 	case EEXIST:
 		say_remedy("choose another name with -o, or remove it first");
@@ -185,7 +199,7 @@ int create_recording(sqlite3 **dbp, int *lock_fd, const char *path)
 	bool made;
 	int ret, rc, fd = -1;
 
-	ret = make_file(path, &fd, &made);
+	ret = too_long(path) ? -ENAMETOOLONG : make_file(path, &fd, &made);
 	if (ret) {
 		say_error("cannot record to %s: %s", path, reason(ret));
 		remedy(ret);
