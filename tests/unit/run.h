@@ -14,15 +14,25 @@ struct run {
 	struct model *model;
 };
 
-static inline int run_set_up(void **state)
+/* Nothing has happened yet. */
+static inline int run_set_up_empty(void **state)
 {
 	struct run *r = calloc(1, sizeof(*r));
 
 	assert_non_null(r);
 	r->s.ns = 1000 * MS;
 	r->model = got_model(&r->g, 0);
-	sim_base(&r->s, &r->m, 1, PID, PP_BY_EXEC, 10 * MIB);
 	*state = r;
+	return 0;
+}
+
+static inline int run_set_up(void **state)
+{
+	struct run *r;
+
+	run_set_up_empty(state);
+	r = *state;
+	sim_base(&r->s, &r->m, 1, PID, PP_BY_EXEC, 10 * MIB);
 	return 0;
 }
 

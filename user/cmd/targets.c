@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "source/find.h"
@@ -32,14 +32,6 @@ struct taking {
 	struct session *s;
 	unsigned int fresh;
 };
-
-static uint64_t mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 bool targets_in_cgroups(const struct trace_options *opt)
 {
@@ -193,7 +185,7 @@ static bool stands(const struct target *t)
 int targets_poll(struct targets *t, struct session *s)
 {
 	bool joins = session_facts(s)->joins, look = false;
-	uint64_t now = mono_ns();
+	uint64_t now = clock_mono_ns();
 
 	if (now - t->looked_ns < LOOK_NS)
 		return 0;

@@ -11,16 +11,6 @@
 #include "resolve/cgroup_mounts.h"
 #include "resolve/proc.h"
 
-static int read_file(const char *dir, const char *name, char *buf, size_t cap)
-{
-	char path[PATH_MAX];
-	size_t len;
-
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	return proc_file(path, buf, cap, &len);
-}
-
 struct memory_search {
 	struct cgroup_mount *m;
 	bool seen_v2;
@@ -111,7 +101,7 @@ int cgroup_dir(const struct cgroup_mount *m, const char *path, char dir[static P
 static int number(const char *dir, const char *name, uint64_t *out)
 {
 	char buf[64];
-	int err = read_file(dir, name, buf, sizeof(buf));
+	int err = proc_file_in(dir, name, buf, sizeof(buf));
 
 	if (err)
 		return err;

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "lib/clock.h"
 #include "resolve/cgroup.h"
 
 /* The engines' files are read anew for a container that is not among them: not more often. */
@@ -30,14 +30,6 @@ struct cgroup_names {
 	struct known *known;
 	char path[PATH_MAX];
 };
-
-static uint64_t mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 struct cgroup_names *cgroup_names_new(const char *root)
 {
@@ -94,7 +86,7 @@ static bool cut_to(struct cgroup_names *n, uint64_t id)
 static int find_container(struct cgroup_names *n, const char *path, const struct container **out)
 {
 	struct cgroup_container in;
-	uint64_t now = mono_ns();
+	uint64_t now = clock_mono_ns();
 
 	*out = NULL;
 	if (!cgroup_container(path, &in))

@@ -32,16 +32,6 @@ static void take(struct cgroup_held *out, bool v1, const char *name, uint64_t by
 	}
 }
 
-static int read_file(const char *dir, const char *name, char *buf, size_t cap)
-{
-	char path[PATH_MAX];
-	size_t len;
-
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	return proc_file(path, buf, cap, &len);
-}
-
 int cgroup_held(const struct cgroup_mount *m, const char *path, struct cgroup_held *out)
 {
 	bool v1 = m->version == CGROUP_V1;
@@ -50,7 +40,7 @@ int cgroup_held(const struct cgroup_mount *m, const char *path, struct cgroup_he
 
 	memset(out, 0xff, sizeof(*out));
 	if (!err)
-		err = read_file(dir, "memory.stat", buf, sizeof(buf));
+		err = proc_file_in(dir, "memory.stat", buf, sizeof(buf));
 	if (err)
 		return err;
 	for (char *save, *line = strtok_r(buf, "\n", &save); line;
@@ -62,7 +52,7 @@ int cgroup_held(const struct cgroup_mount *m, const char *path, struct cgroup_he
 			take(out, v1, name, bytes);
 	}
 	/* v1 has a file of its own for it, where the kernel still has it. */
-	if (v1 && !read_file(dir, "memory.kmem.usage_in_bytes", buf, sizeof(buf)) &&
+	if (v1 && !proc_file_in(dir, "memory.kmem.usage_in_bytes", buf, sizeof(buf)) &&
 	    sscanf(buf, "%" SCNu64, &out->kernel) != 1)
 		out->kernel = CGROUP_UNKNOWN;
 	return 0;

@@ -54,6 +54,16 @@ int proc_file(const char *path, char *buf, size_t cap, size_t *len)
 	return err;
 }
 
+int proc_file_in(const char *dir, const char *name, char *buf, size_t cap)
+{
+	char path[PATH_MAX];
+	size_t len;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return proc_file(path, buf, cap, &len);
+}
+
 int proc_read(const char *proc, pid_t pid, const char *name, char *buf, size_t cap, size_t *len)
 {
 	char path[PATH_MAX];

@@ -87,6 +87,8 @@ int proc_threads_each(const char *proc, pid_t pid, int (*fn)(void *, pid_t), voi
 
 /* A whole small file of any kind, NUL-terminated, cut at cap - 1. */
 int proc_file(const char *path, char *buf, size_t cap, size_t *len);
+/* The same of a name in a folder. */
+int proc_file_in(const char *dir, const char *name, char *buf, size_t cap);
 /* The same below proc, NUL-terminated, cut at cap - 1; pid 0 stands for "self". */
 int proc_read(const char *proc, pid_t pid, const char *name, char *buf, size_t cap, size_t *len);
 

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "store/checkpoint.h"
 
-#include <time.h>
-
+#include "lib/clock.h"
 #include "store/create.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /*
  * Passive: waits for nobody, and what is still needed or came meanwhile is copied the next time.
@@ -20,11 +11,11 @@ static uint64_t now_ns(void)
  */
 static void copy(struct checkpointer *c)
 {
-	uint64_t start = now_ns(), took;
+	uint64_t start = clock_mono_ns(), took;
 
 	if (sqlite3_wal_checkpoint_v2(c->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL))
 		return;
-	took = now_ns() - start;
+	took = clock_mono_ns() - start;
 	c->copies++;
 	if (took > c->longest_ns)
 		c->longest_ns = took;

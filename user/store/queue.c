@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "lib/clock.h"
+
 /* Enough to be worth a wake-up: some 300 messages. */
 #define WAKE_BYTES (256u << 10)
 /* What a buffer keeps of its memory when a burst is over. */
@@ -29,14 +31,6 @@ struct queue {
 	bool producer_waits;
 	size_t wake_at; /* the consumer sleeps until a lane holds so much; 0: it is awake */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static char *buffer_new(void)
 {
@@ -135,7 +129,7 @@ void queue_push(struct queue *q, enum queue_lane lane)
 	bool wake = false;
 
 	if (!l->used)
-		l->first_ns = now_ns();
+		l->first_ns = clock_mono_ns();
 	atomic_store_explicit(&l->used, l->used + l->reserved, memory_order_relaxed);
 	l->reserved = 0;
 	if (q->wake_at && l->used >= q->wake_at) {
@@ -194,7 +188,7 @@ bool queue_wait(struct queue *q, uint64_t linger_ns, uint64_t deadline_ns)
 
 		if (deadline_ns && (!until || deadline_ns < until))
 			until = deadline_ns;
-		if (until && now_ns() >= until)
+		if (until && clock_mono_ns() >= until)
 			break;
 		/* The first message starts the clock; after it, only much is worth a wake-up. */
 		q->wake_at = oldest ? WAKE_BYTES : 1;

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/clock.h"
 #include "lib/say.h"
 #include "store/create.h"
 #include "store/schema.h"
@@ -20,14 +20,6 @@
 #define LOG_PAGES_MAX 32768
 /* Rows between two looks at the clock and at the other lane. */
 #define ROWS_PER_LOOK 256
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static int on_commit(void *ctx, sqlite3 *db, const char *name, int pages)
 {
@@ -99,7 +91,7 @@ static void look_at_log(struct writer *w)
 
 static void commit(struct writer *w)
 {
-	uint64_t start = now_ns(), end;
+	uint64_t start = clock_mono_ns(), end;
 	int moved = 0, rc;
 
 	if (!w->in_transaction)
@@ -109,7 +101,7 @@ static void commit(struct writer *w)
 		fail(w, create_errno(w->db, rc));
 		return;
 	}
-	end = now_ns();
+	end = clock_mono_ns();
 	w->in_transaction = false;
 	w->times.commits++;
 	if (end - start > w->times.commit_max_ns)
@@ -224,9 +216,9 @@ static void write_lane(struct writer *w, enum queue_lane lane)
 			if (!w->oldest_ns)
 				w->oldest_ns = b.first_ns;
 		}
-		if (w->in_transaction && now_ns() >= w->next_commit_ns) {
+		if (w->in_transaction && clock_mono_ns() >= w->next_commit_ns) {
 			commit(w);
-			w->next_commit_ns = now_ns() + LINGER_NS;
+			w->next_commit_ns = clock_mono_ns() + LINGER_NS;
 			w->oldest_ns = at < b.size ? b.first_ns : 0;
 		}
 	}
@@ -242,14 +234,14 @@ void writer_run(struct writer *w)
 
 		more = queue_wait(w->queue, LINGER_NS, due);
 		if (!w->in_transaction)
-			w->next_commit_ns = now_ns() + LINGER_NS;
+			w->next_commit_ns = clock_mono_ns() + LINGER_NS;
 		write_lane(w, LANE_EDGES);
 		write_lane(w, LANE_REST);
 		if (!w->in_transaction)
 			continue;
 		if (w->oldest_ns && w->oldest_ns + LINGER_NS < w->next_commit_ns)
 			w->next_commit_ns = w->oldest_ns + LINGER_NS;
-		if (!more || now_ns() >= w->next_commit_ns)
+		if (!more || clock_mono_ns() >= w->next_commit_ns)
 			commit(w);
 	} while (more);
 }

@@ -3,15 +3,7 @@
 
 #include "view/columns.h"
 #include "view/moment.h"
-
-static void put_known(struct jw *j, const char *key, uint64_t n)
-{
-	jw_key(j, key);
-	if (n == EV_NONE)
-		jw_null(j);
-	else
-		jw_u64(j, n);
-}
+#include "view/put.h"
 
 static int put_label(void *arg, const struct phase *ph)
 {

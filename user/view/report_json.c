@@ -11,6 +11,7 @@
 #include "view/container.h"
 #include "view/job_json.h"
 #include "view/notes.h"
+#include "view/put.h"
 #include "view/verdict_json.h"
 
 #define FORMAT 1
@@ -23,33 +24,6 @@ struct report {
 	struct cgroup cgroup; /* that of the row's process, or of the limit's */
 	struct notes notes;   /* of the row's process */
 };
-
-static void put_text(struct jw *j, const char *key, const char *s)
-{
-	jw_key(j, key);
-	jw_text(j, s);
-}
-
-static void put_u64(struct jw *j, const char *key, uint64_t n)
-{
-	jw_key(j, key);
-	jw_u64(j, n);
-}
-
-static void put_known(struct jw *j, const char *key, uint64_t n)
-{
-	jw_key(j, key);
-	if (n == EV_NONE)
-		jw_null(j);
-	else
-		jw_u64(j, n);
-}
-
-static void put_bool(struct jw *j, const char *key, bool b)
-{
-	jw_key(j, key);
-	jw_bool(j, b);
-}
 
 static void put_run(struct report *r)
 {

@@ -6,15 +6,7 @@
 #include "resolve/cgroup.h"
 #include "view/columns.h"
 #include "view/grower.h"
-
-static void put_u64(struct jw *j, const char *key, uint64_t n)
-{
-	jw_key(j, key);
-	if (n == EV_NONE)
-		jw_null(j);
-	else
-		jw_u64(j, n);
-}
+#include "view/put.h"
 
 static void put_bytes(struct jw *j, const char *key, const char *bytes, size_t len)
 {
@@ -29,7 +21,7 @@ static void put_who(struct jw *j, const char *key, uint32_t pid, const char *com
 {
 	jw_key(j, key);
 	jw_begin_object(j);
-	put_u64(j, "pid", pid ? pid : EV_NONE);
+	put_known(j, "pid", pid ? pid : EV_NONE);
 	put_bytes(j, "command", comm, strnlen(comm, 16));
 	jw_end_object(j);
 }
@@ -92,31 +84,31 @@ static int put_phases(struct jw *j, const struct report_source *src, const struc
 
 static void put_memory(struct jw *j, const struct verdict *v)
 {
-	put_u64(j, "rss_bytes", v->traced ? ev_rss(&v->members) : EV_NONE);
+	put_known(j, "rss_bytes", v->traced ? ev_rss(&v->members) : EV_NONE);
 	jw_key(j, "members");
 	if (v->traced)
 		members_json(j, &v->members);
 	else
 		jw_null(j);
-	put_u64(j, "charge_bytes", v->charge);
+	put_known(j, "charge_bytes", v->charge);
 	jw_key(j, "grew_bytes");
 	if (v->grew_ns)
 		jw_i64(j, v->grew_bytes);
 	else
 		jw_null(j);
-	put_u64(j, "grew_ns", v->grew_ns ? v->grew_ns : EV_NONE);
+	put_known(j, "grew_ns", v->grew_ns ? v->grew_ns : EV_NONE);
 }
 
 static void put_limit(struct jw *j, const struct verdict *v)
 {
 	bool limited = v->limit != EV_NONE;
 
-	put_u64(j, "limit_bytes", v->limit);
-	put_u64(j, "limit_charge_bytes", v->limit_usage);
+	put_known(j, "limit_bytes", v->limit);
+	put_known(j, "limit_charge_bytes", v->limit_usage);
 	jw_key(j, "limit_owner");
 	if (limited) {
 		jw_begin_object(j);
-		put_u64(j, "level", v->limit_level);
+		put_known(j, "level", v->limit_level);
 		put_bytes(j, "cgroup", v->cgroup, v->cgroup_len);
 		jw_end_object(j);
 	} else {
@@ -132,11 +124,11 @@ static void put_held(struct jw *j, const struct verdict *v)
 		return;
 	}
 	jw_begin_object(j);
-	put_u64(j, "read_ns", v->held.read_ns);
-	put_u64(j, "cache_bytes", v->held.cache);
-	put_u64(j, "mapped_bytes", v->held.mapped);
-	put_u64(j, "shmem_bytes", v->held.shmem);
-	put_u64(j, "kernel_bytes", v->held.kernel);
+	put_known(j, "read_ns", v->held.read_ns);
+	put_known(j, "cache_bytes", v->held.cache);
+	put_known(j, "mapped_bytes", v->held.mapped);
+	put_known(j, "shmem_bytes", v->held.shmem);
+	put_known(j, "kernel_bytes", v->held.kernel);
 	jw_end_object(j);
 }
 
@@ -153,14 +145,14 @@ static int put_grower(struct jw *j, const struct report_source *src, const struc
 	jw_begin_object(j);
 	jw_key(j, "phase");
 	label_json(j, &ph);
-	put_u64(j, "grew_bytes", ph.grew_bytes);
+	put_known(j, "grew_bytes", ph.grew_bytes);
 	jw_end_object(j);
 	return 0;
 }
 
 static void put_causes(struct jw *j, const struct verdict *v)
 {
-	put_u64(j, "signal", v->signal ? v->signal : EV_NONE);
+	put_known(j, "signal", v->signal ? v->signal : EV_NONE);
 	jw_key(j, "sent_by_kernel");
 	if (!v->sender.time_ns) {
 		jw_null(j);
@@ -176,8 +168,8 @@ static void put_causes(struct jw *j, const struct verdict *v)
 		jw_key(j, "trigger");
 		jw_null(j);
 	}
-	put_u64(j, "threshold_bytes",
-		v->kind == VD_CEILING || v->kind == VD_HEADROOM ? v->threshold : EV_NONE);
+	put_known(j, "threshold_bytes",
+		  v->kind == VD_CEILING || v->kind == VD_HEADROOM ? v->threshold : EV_NONE);
 }
 
 int verdict_json(struct jw *j, const struct report_source *src, const struct verdict *v)
@@ -188,8 +180,8 @@ int verdict_json(struct jw *j, const struct report_source *src, const struct ver
 	jw_begin_object(j);
 	jw_key(j, "kind");
 	jw_text(j, kind_name(v->kind));
-	put_u64(j, "at_ns", v->at_ns);
-	put_u64(j, "pid", v->pid);
+	put_known(j, "at_ns", v->at_ns);
+	put_known(j, "pid", v->pid);
 	put_bytes(j, "command", v->comm, strnlen(v->comm, 16));
 	put_container(j, v);
 	jw_key(j, "traced");

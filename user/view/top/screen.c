@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "view/top/draw.h"
@@ -40,14 +41,6 @@ struct screen {
 	uint64_t frames, drawn_ns;
 };
 
-static uint64_t mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void tell(int fd)
 {
 	uint64_t one = 1;
@@ -66,7 +59,7 @@ static bool told(int fd)
 /* False: the board was not to be had in time; the last frame stands. */
 static bool lay_out(struct screen *s)
 {
-	uint64_t now = s->opt.recording ? 0 : mono_ns();
+	uint64_t now = s->opt.recording ? 0 : clock_mono_ns();
 	int rows = s->opt.rows, cols = s->opt.cols, err;
 
 	if (s->draw)
@@ -107,7 +100,7 @@ static void write_snapshot(struct screen *s)
 
 static void frame(struct screen *s)
 {
-	uint64_t now = mono_ns();
+	uint64_t now = clock_mono_ns();
 
 	top_state_tick(&s->state, &s->facts, s->drawn_ns ? now - s->drawn_ns : 0);
 	s->drawn_ns = now;
@@ -198,14 +191,14 @@ static void *run_batch(void *arg)
 {
 	struct screen *s = arg;
 	struct pollfd p = {.fd = s->stop, .events = POLLIN};
-	uint64_t next = mono_ns() + s->opt.delay_ns, now;
+	uint64_t next = clock_mono_ns() + s->opt.delay_ns, now;
 	bool going = true;
 
 	while (going) {
-		now = mono_ns();
+		now = clock_mono_ns();
 		if (poll(&p, 1, now < next ? (int)((next - now) / 1000000) + 1 : 0) == 1)
 			break;
-		if (mono_ns() < next)
+		if (clock_mono_ns() < next)
 			continue;
 		/* Of a recording there is nothing to be seen before all of it is read. */
 		if (!s->opt.recording || atomic_load(&s->complete))
