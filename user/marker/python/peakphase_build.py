@@ -9,6 +9,7 @@ for an installed liblogrss.so.1 at run time, and does nothing where there is non
 import base64
 import hashlib
 import os
+import platform
 import shlex
 import subprocess
 import sys
@@ -31,6 +32,8 @@ C_SOURCES = {
 }
 LIBRARY_FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-fno-stack-protector", "-shared", "-nostdlib"]
 LIBRARY_FLAGS += ["-Wl,-soname,liblogrss.so.1"]
+if platform.machine() == "aarch64":
+    LIBRARY_FLAGS.append("-mno-outline-atomics")  # they are functions of libgcc's
 
 
 def _c_source(name):
@@ -83,8 +86,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     record = []
     with tempfile.TemporaryDirectory() as scratch:
         library = _compile_library(scratch)
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        tag = f"py3-none-{platform if library else 'any'}"
+        system = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        tag = f"py3-none-{system if library else 'any'}"
         filename = f"{NAME}-{VERSION}-{tag}.whl"
         wheel_text = (
             f"Wheel-Version: 1.0\nGenerator: {NAME}_build\n"
