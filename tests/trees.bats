@@ -246,6 +246,8 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 	run_c begin:storm repeat:$n fork:1 done reap done end begin:after hog:20 end
 	q "len(procs) == $n + 1" 'not any(r["losses"].values())' 'near(delta(ph("after")), 20 * MIB, 65536)' \
 		'ph("storm")["ended_by"] == "end"' "r['job']['processes'] == $n + 1"
+	grep -E '[0-9]+ more processes of less than a second without marks' "$ERR"
+	[ "$(grep -c 'peak RSS' "$ERR")" -lt $((n / 2)) ]
 	"$PP" report "$R" >"$T/text"
 	[ "$(wc -l <"$T/text")" -lt 40 ]
 	grep -E "^  script +$n " "$T/text"

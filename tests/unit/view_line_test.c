@@ -11,6 +11,7 @@
 
 #include "lib/text.h"
 #include "view/line.h"
+#include "view/small.h"
 #include "view_fake.h"
 
 static void assert_line(const struct process *p, const struct phase *ph, unsigned flags,
@@ -215,12 +216,52 @@ static void commands(void **state)
 	free(f);
 }
 
+/* Ten a second of processes that did nothing of note; whatever is marked, killed or long is shown.
+ */
+static void small_processes(void **state)
+{
+	struct fake *f = malloc(sizeof(*f));
+	struct small s = {0};
+	struct process *p;
+	struct phase *ph;
+	char text[SMALL_TEXT_MAX];
+
+	(void)state;
+	assert_non_null(f);
+	fake_init(f);
+	p = fake_process(f, 7, "true", 0, 5);
+	ph = fake_phase(f, PH_STARTUP, NULL, 0, 1, 0, 5, 1, 1, 3);
+	ph->ended_by = PH_BY_EXIT;
+	for (int i = 0; i < 30; i++, ph->end_ns += FAKE_MS)
+		assert_int_equal(small_folds(&s, p, ph), i >= SMALL_EACH_SECOND);
+	assert_int_equal(s.folded, 20);
+	small_format(&s, text);
+	assert_string_equal(text, "20 more processes of less than a second without marks: "
+				  "largest peak 3.0 MB");
+	ph->ended_by = PH_BY_SIGNAL;
+	assert_false(small_folds(&s, p, ph));
+	ph->ended_by = PH_BY_MARK;
+	assert_false(small_folds(&s, p, ph));
+	ph->ended_by = PH_BY_EXEC;
+	assert_true(small_folds(&s, p, ph));
+	ph->end_ns = ph->start_ns + 1000 * FAKE_MS;
+	assert_false(small_folds(&s, p, ph));
+	/* The next second begins anew. */
+	ph->start_ns = p->start_ns += 2000 * FAKE_MS;
+	ph->end_ns = ph->start_ns + FAKE_MS;
+	assert_false(small_folds(&s, p, ph));
+	ph->kind = PH_AFTER;
+	assert_false(small_folds(&s, p, ph));
+	free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(as_people_print_it), cmocka_unit_test(how_it_ended),
-	    cmocka_unit_test(how_sure_it_is),	  cmocka_unit_test(labels),
-	    cmocka_unit_test(always_one_line),	  cmocka_unit_test(commands),
+	    cmocka_unit_test(small_processes), cmocka_unit_test(as_people_print_it),
+	    cmocka_unit_test(how_it_ended),    cmocka_unit_test(how_sure_it_is),
+	    cmocka_unit_test(labels),	       cmocka_unit_test(always_one_line),
+	    cmocka_unit_test(commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

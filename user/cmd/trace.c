@@ -58,7 +58,7 @@ static void on_phase(void *ctx, const struct process *p, const struct phase *ph)
 	best_phase(&t->best, p, ph);
 	if (board_of(t))
 		board_phase_ended(board_of(t), ph);
-	if (t->feed)
+	if (t->feed && !small_folds(&t->small, p, ph))
 		feed_line(t->feed, line, line_format(line, p, ph, t->line_flags));
 	if (t->store)
 		store_phase(t->store, ph);

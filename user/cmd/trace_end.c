@@ -33,6 +33,10 @@ static void say_answer(const struct trace *t)
 
 	if (!t->best.any || t->opt.quiet)
 		return;
+	if (t->small.folded) {
+		small_format(&t->small, text);
+		say_info("%s", text);
+	}
 	best_format(&t->best, text, t->line_flags);
 	say_info("%s", text);
 }

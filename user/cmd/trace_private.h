@@ -13,6 +13,7 @@
 #include "source/session.h"
 #include "store/store.h"
 #include "view/best.h"
+#include "view/small.h"
 #include "view/feed.h"
 #include "view/top/board.h"
 
@@ -38,6 +39,7 @@ struct trace {
 	unsigned int live, seen;
 	uint64_t began_ns, losses_ns;
 	struct best best;
+	struct small small;
 	struct looks looks;
 	uint64_t unheard;
 	uint64_t note_bytes, notes_over; /* of notes kept; notes beyond NOTE_BYTES_MAX */
