@@ -67,7 +67,7 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 		'r["verdicts"][0]["pid"] == procs[-1]["pid"]' 'procs[-1]["exit"]["kind"] == "oom" and procs[-1]["exit"]["signal"] == 9' \
 		"r['verdicts'][0]['grew_most']['phase'] == '$HOOK'" 'r["verdicts"][0]["trigger"]["pid"] == procs[-1]["pid"]' \
 		'r["verdicts"][0]["sent_by_kernel"] is True' 'r["verdicts"][0]["held"]["read_ns"] >= r["verdicts"][0]["at_ns"]' \
-		'r["verdicts"][0]["grew_bytes"] > 60 * MIB'
+		"r['verdicts'][0]['grew_bytes'] > 60 * MIB / $((SLOW * SLOW))"
 	pid=$("$PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1]))["verdicts"][0]["pid"])' "$T/report.json")
 	anon=$(kernels_word "$pid" anon)
 	q "near(r['verdicts'][0]['members']['anon'], $((anon * 1024)), MIB)" \

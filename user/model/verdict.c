@@ -93,6 +93,7 @@ static struct verdict begin(struct model *m, const struct mm *p, const struct ev
 	    .limit_level = e->limit_level,
 	};
 
+	v.cgroup_id = p->pub.cgroup_id;
 	memcpy(v.comm, p->pub.comm, sizeof(v.comm));
 	set_growth(p, &v);
 	set_phase(p, &v);
@@ -185,6 +186,7 @@ void verdict_oom_other(struct model *m, const struct event *ev)
 	v.at_ns = ev->time_ns;
 	v.win = p->next;
 	v.traced = false;
+	v.cgroup_id = 0;
 	v.members = (struct ev_members){0};
 	v.grew_bytes = 0;
 	v.grew_ns = 0;

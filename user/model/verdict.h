@@ -37,6 +37,7 @@ struct verdict {
 	/* false: the victim is not traced; mm_id, phases and memory are of the trigger, which is */
 	bool traced;
 	char comm[17];
+	uint64_t cgroup_id;	 /* of its own memory cgroup; 0: not known */
 	uint32_t signal;	 /* that ended it; 0: it goes on */
 	struct ev_sender sender; /* of that signal; time_ns 0: not known */
 	uint32_t trigger_pid;	 /* VD_OOM: whose wish for memory could not be met; 0: not known */

@@ -234,6 +234,7 @@ static const struct column verdicts[] = {
 	U32(verdict, "pid", pid),
 	BIT(verdict, "traced", traced),
 	STR(verdict, "comm", comm, 16),
+	U64(verdict, "cgroup_id", cgroup_id),
 	U32(verdict, "ended_by_signal", signal),
 	SENDER(verdict, sender),
 	U32(verdict, "trigger_pid", trigger_pid),

@@ -42,6 +42,8 @@ static int put_verdict(void *arg, const struct verdict *v)
 	struct verdicts *vs = arg;
 	struct report *r = vs->r;
 	char text[VERDICT_TEXT_MAX];
+	struct cgroup c;
+	bool known;
 
 	r->limit_met |= (v->kind == VD_OOM && v->limit != EV_NONE) || v->kind == VD_HEADROOM;
 	/* How a signal ended it stands where each process's end does. */
@@ -54,7 +56,8 @@ static int put_verdict(void *arg, const struct verdict *v)
 	out_str(&r->out, " at ");
 	report_since(r, v->at_ns);
 	out_str(&r->out, "\n");
-	verdict_why(text, v, r->flags);
+	known = r->src->cgroup(r->src->ctx, v->cgroup_id, &c) > 0;
+	verdict_why(text, v, known ? &c : NULL, r->flags);
 	put_line(r, text);
 	verdict_memory(text, v);
 	put_line(r, text);

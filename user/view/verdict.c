@@ -68,11 +68,25 @@ static void add_phase(struct text *t, const struct verdict *v, unsigned flags)
 	add(t, ", since [%s]", label);
 }
 
-static void add_path(struct text *t, const struct verdict *v, unsigned flags)
+static void add_container(struct text *t, const char *path, const struct cgroup *names,
+			  unsigned flags)
+{
+	char shown[VIEW_CONTAINER_MAX];
+	struct cgroup_container c;
+
+	if (names && view_container(shown, names, flags)) {
+		add(t, " (%s)", shown);
+	} else if (cgroup_container(path, &c)) {
+		text_escape_as(shown, sizeof(shown), c.id, strnlen(c.id, 12), flags);
+		add(t, " (%s %s)", c.engine, shown);
+	}
+}
+
+static void add_path(struct text *t, const struct verdict *v, const struct cgroup *names,
+		     unsigned flags)
 {
 	char shown[EV_CGROUP_MAX * TEXT_ESCAPED_MAX + 1], path[EV_CGROUP_MAX + 1];
 	uint32_t len = v->cgroup_len < EV_CGROUP_MAX ? v->cgroup_len : EV_CGROUP_MAX;
-	struct cgroup_container c;
 
 	memcpy(path, v->cgroup, len);
 	path[len] = '\0';
@@ -86,10 +100,7 @@ static void add_path(struct text *t, const struct verdict *v, unsigned flags)
 	}
 	text_escape_as(shown, sizeof(shown), path, len, flags);
 	add(t, " of %s", shown);
-	if (!cgroup_container(path, &c))
-		return;
-	text_escape_as(shown, sizeof(shown), c.id, strnlen(c.id, 12), flags);
-	add(t, " (%s %s)", c.engine, shown);
+	add_container(t, path, names, flags);
 }
 
 size_t verdict_what(char out[static VERDICT_TEXT_MAX], const struct verdict *v, unsigned flags)
@@ -120,10 +131,11 @@ size_t verdict_what(char out[static VERDICT_TEXT_MAX], const struct verdict *v, 
 	return t.len;
 }
 
-static void add_limit(struct text *t, const struct verdict *v, unsigned flags)
+static void add_limit(struct text *t, const struct verdict *v, const struct cgroup *names,
+		      unsigned flags)
 {
 	add_mib(t, "limit ", v->limit, " MiB");
-	add_path(t, v, flags);
+	add_path(t, v, names, flags);
 	if (v->kind == VD_OOM)
 		add(t, " hit");
 	if (v->limit_usage == EV_NONE)
@@ -153,7 +165,8 @@ size_t verdict_sender(char out[static VERDICT_TEXT_MAX], const struct verdict *v
 	return t.len;
 }
 
-size_t verdict_why(char out[static VERDICT_TEXT_MAX], const struct verdict *v, unsigned flags)
+size_t verdict_why(char out[static VERDICT_TEXT_MAX], const struct verdict *v,
+		   const struct cgroup *c, unsigned flags)
 {
 	char sender[VERDICT_TEXT_MAX], name[40];
 	struct text t = on(out);
@@ -162,7 +175,7 @@ size_t verdict_why(char out[static VERDICT_TEXT_MAX], const struct verdict *v, u
 		verdict_sender(sender, v, flags);
 		add(&t, "%s%s", view_signal(name, v->signal), sender);
 	} else if (v->limit != EV_NONE) {
-		add_limit(&t, v, flags);
+		add_limit(&t, v, c, flags);
 	} else if (v->kind == VD_OOM) {
 		add(&t, "the machine was out of memory, no cgroup at its limit");
 	} else if (v->kind == VD_CEILING) {
@@ -231,7 +244,7 @@ size_t verdict_line(char out[static VERDICT_LINE_MAX], const struct verdict *v, 
 
 	verdict_what(part, v, flags);
 	add(&t, "peakphase: %s", part);
-	if (verdict_why(part, v, flags))
+	if (verdict_why(part, v, NULL, flags))
 		add(&t, ": %s", part);
 	if (verdict_memory(part, v))
 		add(&t, "; %s", part);

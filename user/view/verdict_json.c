@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "resolve/cgroup.h"
 #include "view/columns.h"
+#include "view/container.h"
 #include "view/grower.h"
 #include "view/put.h"
 
@@ -39,17 +39,6 @@ static const char *kind_name(enum verdict_kind kind)
 		return "headroom";
 	}
 	return "signal";
-}
-
-static void put_container(struct jw *j, const struct verdict *v)
-{
-	char path[EV_CGROUP_MAX + 1];
-	struct cgroup_container c;
-	uint32_t len = v->cgroup_len < EV_CGROUP_MAX ? v->cgroup_len : EV_CGROUP_MAX;
-
-	memcpy(path, v->cgroup, len);
-	path[len] = '\0';
-	put_bytes(j, "container", c.id, cgroup_container(path, &c) ? strlen(c.id) : 0);
 }
 
 struct open {
@@ -174,6 +163,7 @@ static void put_causes(struct jw *j, const struct verdict *v)
 
 int verdict_json(struct jw *j, const struct report_source *src, const struct verdict *v)
 {
+	struct cgroup c;
 	int err, more;
 
 	jw_inline(j);
@@ -183,7 +173,8 @@ int verdict_json(struct jw *j, const struct report_source *src, const struct ver
 	put_known(j, "at_ns", v->at_ns);
 	put_known(j, "pid", v->pid);
 	put_bytes(j, "command", v->comm, strnlen(v->comm, 16));
-	put_container(j, v);
+	jw_key(j, "container");
+	view_container_json(j, src->cgroup(src->ctx, v->cgroup_id, &c) > 0 ? &c : NULL);
 	jw_key(j, "traced");
 	jw_bool(j, v->traced);
 	put_causes(j, v);
