@@ -210,7 +210,7 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 }
 
 @test "--ceiling: the first crossing, to the page, with its phase" {
-	peak_run --ceiling 64M -- "$W/script" begin:under hog:40 free end begin:over hog:100 free hog:100 end
+	peak_run --ceiling 64M -- "$W/script" begin:under hog4k:40 free end begin:over hog4k:100 free hog4k:100 end
 	q '[v["kind"] for v in r["verdicts"]] == ["ceiling"]' 'r["verdicts"][0]["phases"] == ["over"]' \
 		'r["verdicts"][0]["threshold_bytes"] == 64 * MIB' 'near(r["verdicts"][0]["rss_bytes"], 64 * MIB, 65536 + procs[-1]["error_bytes"])' \
 		'r["verdicts"][0]["signal"] is None' 'ph("over")["start_ns"] < r["verdicts"][0]["at_ns"] < ph("over")["peak_at_ns"]' \
@@ -221,7 +221,7 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 @test "--headroom: the first time that less is left, with its phase and whose limit" {
 	cgroup room 128M
 	OPTIONS=(--headroom 48M)
-	in_cgroup "$C" "$W/script" begin:under hog:40 end begin:over hog:60 end
+	in_cgroup "$C" "$W/script" begin:under hog4k:40 end begin:over hog4k:60 end
 	q '[v["kind"] for v in r["verdicts"]] == ["headroom"]' 'r["verdicts"][0]["phases"] == ["over"]' \
 		"r['verdicts'][0]['limit_owner'] == {'level': 0, 'cgroup': '$P'}" \
 		'near(r["verdicts"][0]["limit_bytes"] - r["verdicts"][0]["limit_charge_bytes"], 48 * MIB, MIB)'

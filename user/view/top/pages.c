@@ -135,7 +135,7 @@ static void note_verdict(struct notes *n, const struct verdict *v)
 	verdict_what(text, v, n->v->text);
 	snprintf(line, sizeof(line), "%s  %s", at, text);
 	note(n, CELL_BAD, line);
-	verdict_why(text, v, n->v->text);
+	verdict_why(text, v, NULL, n->v->text);
 	snprintf(line, sizeof(line), "    %s", text);
 	note(n, CELL_PLAIN, line);
 	if (verdict_memory(text, v)) {
