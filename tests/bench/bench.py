@@ -14,6 +14,7 @@ import storms
 import today
 import tracer
 import trees
+import view
 from harness import Bench, Unavailable, not_taken
 
 MEASURES = {
@@ -29,6 +30,7 @@ MEASURES = {
     "container": (tracer.containers, "attach to a container"),
     "steady": (tracer.steady, "tracer at 1,000 marks/s"),
     "report": (tracer.report, "report on 1,000,000 marks"),
+    "top": (view.top, "top, 1,000 processes, 10,000 phases"),
 }
 
 

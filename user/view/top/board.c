@@ -313,7 +313,9 @@ static void job_touch(struct board *b, const struct board_process *bp, uint64_t 
 	uint64_t sum = b->now - bp->now + bytes;
 
 	series_touch(&b->rss, ns, sum);
-	if (sum > b->peak.bytes || !b->peak.mm_id)
+	/* A sample tells of a maximum after it was reached, an edge when that was. */
+	if (sum > b->peak.bytes || !b->peak.mm_id ||
+	    (sum == b->peak.bytes && ns < b->peak.at_ns && bp->p.mm_id == b->peak.mm_id))
 		b->peak = (struct board_peak){sum, ns, bp->p.mm_id};
 }
 
@@ -435,6 +437,9 @@ uint64_t board_rss_at(const struct board_process *bp, uint64_t at_ns)
 {
 	if (at_ns < bp->p.start_ns || (bp->gone && at_ns > bp->last_ns))
 		return 0;
+	/* Of the moment of the peak more is known than its bucket tells. */
+	if (at_ns == bp->p.peak.at_ns)
+		return bp->p.peak.bytes;
 	return series_at(&bp->rss, at_ns);
 }
 
@@ -475,7 +480,7 @@ static void as_of(const struct collect *c, struct phase *ph)
 	uint64_t min, max;
 
 	ph->end_ns = c->at_ns;
-	ph->end_bytes = series_at(&c->bp->rss, c->at_ns);
+	ph->end_bytes = board_rss_at(c->bp, c->at_ns);
 	ph->grew_bytes = ph->shrank_bytes = ph->faults_minor = ph->faults_major = 0;
 	if (ph->peak.at_ns <= c->at_ns)
 		return;

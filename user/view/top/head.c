@@ -61,7 +61,9 @@ static uint64_t rss_at(const struct top_view *v)
 {
 	if (v->focus)
 		return v->now && !v->focus->gone ? v->focus->now : board_rss_at(v->focus, v->at);
-	return v->now ? v->b->now : series_at(&v->b->rss, v->at);
+	if (v->now)
+		return v->b->now;
+	return v->at == v->b->peak.at_ns ? v->b->peak.bytes : series_at(&v->b->rss, v->at);
 }
 
 static size_t live_at(const struct top_view *v)
