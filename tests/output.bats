@@ -143,3 +143,46 @@ labels_are() { q "labels == [$1]"; }
 	[ "$STATUS" -eq 2 ]
 	grep -q "mark-output 'RSS \[('.*offset" "$T/said"
 }
+
+@test "presets: listed with their patterns, used by name; files of the machine and of the user come first" {
+	export XDG_CONFIG_HOME=$T/config
+	mkdir -p "$XDG_CONFIG_HOME/peakphase/presets.d"
+	printf '%s\n' '# x' 'about My job' 'label load:${t}' 'begin Loading (?<t>\w+)' 'label load:${t}' 'end Loaded (?<t>\w+)' \
+		>"$XDG_CONFIG_HOME/peakphase/presets.d/job.preset"
+	printf 'mark [\n' >"$XDG_CONFIG_HOME/peakphase/presets.d/broken.preset"
+	"$PP" presets >"$T/list"
+	for name in oaa kedro polars job broken; do grep -q "^$name" "$T/list"; done
+	grep -qF 'Loading (?<t>\w+)' "$T/list"
+	peak_run --preset job -- "$W/printer" 'line:Loading users' hog:20 'line:Loaded users'
+	q 'near(delta(ph("load:users")), 20 * MIB, 131072)' 'ph("load:users")["ended_by"] == "end"'
+	status_of "$PP" run --preset broken -- true
+	[ "$STATUS" -eq 2 ]
+	grep -q "preset 'broken': line 1: .*offset" "$T/said"
+	status_of "$PP" run --preset ../x -- true
+	[ "$STATUS" -eq 2 ]
+}
+
+@test "preset oaa: both printed forms, with a logger's prefix; the number it printed is kept" {
+	peak_run --preset oaa -- "$W/printer" 'line:RSS [boot]: 4.0 MB' hog:200 free err \
+		'line:2026-11-30 10:00:00,123 INFO oaa RSS [transform:users]: 56.6 MB' hog:20 'bytes:peak RSS [hook:a]b é]: ~1.5 MB'
+	q 'near(delta(ph("transform:users")), 200 * MIB, 131072)' 'ph("transform:users")["printed_bytes"] == round(56.6 * MIB)' \
+		'near(delta(ph("hook:a]b é")), 20 * MIB, 131072)' 'ph("hook:a]b é")["printed_bytes"] == round(1.5 * MIB)'
+}
+
+@test "preset polars: nodes that run together are one sub-phase" {
+	peak_run --preset polars -- "$W/printer" 'line:polars-stream: updating graph state' \
+		'line:polars-stream: running sort in subgraph' 'line:polars-stream: running io-sink[single-file[parquet]] in subgraph' \
+		hog:30 free 'line:polars-stream: done running graph phase' 'line:polars-stream: running multi-scan[parquet] in subgraph' hog:5 \
+		'line:polars-stream: done running graph phase'
+	q 'near(delta(ph("sort + io-sink[single-file[parquet]]")), 30 * MIB, 131072)' \
+		'near(delta(ph("multi-scan[parquet]")), 5 * MIB, 131072)' 'proc()["bad_ends"] == 0'
+}
+
+@test "preset kedro: load, run and save are steps" {
+	peak_run --preset kedro -- "$W/printer" \
+		'line:INFO     Loading data from companies (CSVDataset)...' hog:20 \
+		'line:INFO     Running node: clean: preprocess([companies]) -> [out]' hog:30 free \
+		'line:INFO     Saving data to out (ParquetDataset)...' hog:10 'line:INFO     Completed node: clean'
+	q 'near(delta(ph("load:companies")), 20 * MIB, 131072)' 'near(delta(ph("run:clean")), 30 * MIB, 131072)' \
+		'near(delta(ph("save:out")), 10 * MIB, 131072)' 'ph("save:out")["ended_by"] == "end"'
+}

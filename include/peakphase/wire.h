@@ -67,6 +67,8 @@ enum pp_reason {
 #define PP_F_OUTPUT 0x2u /* a mark that was made of a line that the program printed */
 #define PP_F_SAME 0x4u	 /* one more mark at the edge before it: ends no window of its own */
 
+#define PP_F_RENAMED 0x8u /* an end whose label is the one that its span has had all along */
+
 /* pp_mark.label_flags */
 #define PP_LABEL_CUT 0x1u	 /* longer than PP_LABEL_MAX: label holds its beginning */
 #define PP_LABEL_NULL 0x2u	 /* the pointer was NULL */

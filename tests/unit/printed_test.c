@@ -35,8 +35,9 @@ static int take(void *ctx, const struct event *ev)
 		return 0;
 	}
 	snprintf(r->got + n, sizeof(r->got) - n, "%s[%.*s]%s%llu ", kinds[ev->kind],
-		 ev->kind == PP_END ? 0 : ev->edge.label.len, ev->edge.label.bytes,
-		 ev->flags & PP_F_SAME ? "+" : "@", (unsigned long long)ev->edge.win.seq);
+		 ev->kind == PP_END && !(ev->flags & PP_F_RENAMED) ? 0 : ev->edge.label.len,
+		 ev->edge.label.bytes, ev->flags & PP_F_SAME ? "+" : "@",
+		 (unsigned long long)ev->edge.win.seq);
 	if (ev->kind != PP_BASE)
 		assert_true(ev->flags & PP_F_OUTPUT);
 	return 0;
@@ -308,6 +309,21 @@ static void spans_and_steps(void **state)
 	rig_free(r);
 }
 
+static void lines_that_join_are_one_step(void **state)
+{
+	struct rig *r = rig(PATTERN_JOIN, "^run (\\w+)");
+
+	(void)state;
+	also(r, PATTERN_END, "^done");
+	hit(r, 50, "run a\nrun b\n");
+	hit(r, 50, "run c\n");
+	hit(r, 50, "done\n");
+	hit(r, 50, "run d\n");
+	hit(r, 50, "done\n");
+	came(r, "begin[a]@1 write end[a + b + c]@3 begin[d]@4 end[d]@5 ");
+	rig_free(r);
+}
+
 static void lost_bytes_tear_a_line(void **state)
 {
 	struct rig *r = rig(PATTERN_MARK, "^R\\[(\\w+)\\]$");
@@ -380,6 +396,7 @@ int main(void)
 	    cmocka_unit_test(threads_have_lines_of_their_own),
 	    cmocka_unit_test(lines_passed_on_count_once),
 	    cmocka_unit_test(spans_and_steps),
+	    cmocka_unit_test(lines_that_join_are_one_step),
 	    cmocka_unit_test(lost_bytes_tear_a_line),
 	    cmocka_unit_test(long_lines_are_cut),
 	    cmocka_unit_test(the_queue_has_an_end),

@@ -41,6 +41,7 @@ static const char HELP[] =
     "      --begin-output REGEX  such a line begins a span of its label\n"
     "      --end-output REGEX   such a line ends the span of its label, or the last\n"
     "      --step-output REGEX  such a line begins a span that ends at the next step\n"
+    "      --preset NAME        lines of a known program: `peakphase presets` lists them\n"
     "      --follow             trace the processes that they start, too (the default)\n"
     "      --no-follow          trace these alone\n"
     "      --ceiling SIZE       say when the RSS of a process first reaches SIZE (512M, 1.5G)\n"

@@ -30,6 +30,7 @@ int cmd_run(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_presets(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 /*

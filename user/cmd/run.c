@@ -30,6 +30,7 @@ static const char HELP[] =
     "      --begin-output REGEX  such a line begins a span of its label\n"
     "      --end-output REGEX   such a line ends the span of its label, or the last\n"
     "      --step-output REGEX  such a line begins a span that ends at the next step\n"
+    "      --preset NAME        lines of a known program: `peakphase presets` lists them\n"
     "      --follow             trace the processes that it starts, too (the default)\n"
     "      --no-follow          trace the command alone\n"
     "  -d, --duration TIME      stop tracing after TIME (30, 1.5, 200ms, 2m); the command goes on\n"

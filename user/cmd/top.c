@@ -38,6 +38,7 @@ static const char HELP[] =
     "      --begin-output REGEX  such a line begins a span of its label\n"
     "      --end-output REGEX   such a line ends the span of its label, or the last\n"
     "      --step-output REGEX  such a line begins a span that ends at the next step\n"
+    "      --preset NAME        lines of a known program: `peakphase presets` lists them\n"
     "      --follow             trace the processes that are started, too (the default)\n"
     "      --no-follow          do not trace them\n"
     "      --duration TIME      stop tracing after TIME (30, 1.5, 200ms, 2m)\n"

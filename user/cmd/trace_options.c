@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/preset_files.h"
 #include "cmd/trace.h"
 #include "lib/say.h"
 #include "lib/text.h"
@@ -28,6 +29,7 @@ enum {
 	OPT_BEGIN_OUTPUT,
 	OPT_END_OUTPUT,
 	OPT_STEP_OUTPUT,
+	OPT_PRESET,
 	OPT_PROCESSES,
 	OPT_CONTAINER,
 	OPT_CGROUP,
@@ -49,6 +51,7 @@ static const struct option LONG[] = {
     {"begin-output", required_argument, NULL, OPT_BEGIN_OUTPUT},
     {"end-output", required_argument, NULL, OPT_END_OUTPUT},
     {"step-output", required_argument, NULL, OPT_STEP_OUTPUT},
+    {"preset", required_argument, NULL, OPT_PRESET},
     {"no-record", no_argument, NULL, OPT_NO_RECORD},
     {"quiet", no_argument, NULL, 'q'},
     {"where", optional_argument, NULL, OPT_WHERE},
@@ -240,6 +243,13 @@ static int add_pattern(struct trace_options *opt, const char *option, enum patte
 	return err;
 }
 
+static int add_preset(struct trace_options *opt)
+{
+	if (!opt->patterns)
+		opt->patterns = patterns_new();
+	return opt->patterns ? preset_files_add(opt->patterns, optarg) : -ENOMEM;
+}
+
 static int take(struct trace_options *opt, enum trace_mode mode, int c)
 {
 	int err = mode == TRACE_TOP ? take_top(opt, c) : 1;
@@ -292,6 +302,8 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 		return add_pattern(opt, "--end-output", PATTERN_END);
 	case OPT_STEP_OUTPUT:
 		return add_pattern(opt, "--step-output", PATTERN_STEP);
+	case OPT_PRESET:
+		return add_preset(opt);
 	case OPT_RING_OUTPUT:
 		return parse_ring("--ring-output", optarg, &opt->ring_output);
 	case OPT_RING_SAMPLES:

@@ -214,22 +214,41 @@ static bool group(const struct patterns *ps, const char *line, int n, const char
 	return true;
 }
 
+/* Digits with a point, whatever the locale says. */
+static bool decimal(const char *s, size_t len, double *out)
+{
+	double unit = 0;
+	size_t digits = 0;
+
+	*out = 0;
+	for (size_t i = 0; i < len && len < 32; i++) {
+		if (s[i] == '.' && !unit) {
+			unit = 1;
+		} else if (isdigit((unsigned char)s[i])) {
+			*out = *out * 10 + (s[i] - '0');
+			unit *= 10;
+			digits++;
+		} else {
+			return false;
+		}
+	}
+	if (unit)
+		*out /= unit;
+	return digits != 0;
+}
+
 static uint64_t printed_number(const struct patterns *ps, const struct pattern *p, const char *line)
 {
 	const char *text;
-	char copy[32];
 	size_t len;
 	double v;
-	char *end;
 
 	for (int i = 0; i < NUMBERS; i++) {
 		if (!p->number_group[i] || !group(ps, line, p->number_group[i], &text, &len) ||
-		    !len || len >= sizeof(copy))
+		    !decimal(text, len, &v))
 			continue;
-		memcpy(copy, text, len);
-		copy[len] = '\0';
-		v = strtod(copy, &end) * numbers[i].unit;
-		if (!*end && v >= 0 && v < 0x1p60)
+		v *= numbers[i].unit;
+		if (v < 0x1p60)
 			return (uint64_t)(v + 0.5);
 	}
 	return EV_NONE;

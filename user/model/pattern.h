@@ -16,6 +16,7 @@ enum pattern_kind {
 	PATTERN_END,  /* ends the span of this label; without a label, the one begun last */
 	PATTERN_MARK, /* a checkpoint */
 	PATTERN_STEP, /* ends the step before it, and begins a span */
+	PATTERN_JOIN, /* begins a step, or adds its label to the one that such a line began */
 	PATTERN_BEGIN,
 	PATTERN_KINDS,
 };

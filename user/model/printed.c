@@ -8,10 +8,14 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "lib/text.h"
+
 /* A process that printed marks, or that has ended while events of it wait. */
 struct printer {
 	uint64_t mm_id;
-	uint64_t step;	/* token of its open step; 0: none */
+	uint64_t step; /* token of its open step; 0: none */
+	bool joins;    /* its label grows with each line that joins */
+	struct ev_label label;
 	uint64_t ended; /* in this round its end came in; 0: not yet */
 	UT_hash_handle hh;
 };
@@ -107,6 +111,40 @@ static int send(struct printed *p, struct event *ev, enum pp_kind kind,
 	return err;
 }
 
+/* "a + b": names of what runs together, as far as a label goes. */
+static void join(struct ev_label *to, const struct ev_label *more)
+{
+	char text[2 * PP_LABEL_MAX + 3];
+	size_t n = to->len;
+
+	memcpy(text, to->bytes, n);
+	memcpy(text + n, " + ", 3);
+	memcpy(text + n + 3, more->bytes, more->len);
+	n += 3 + more->len;
+	to->hash = text_hash(text, n) ^ to->hash;
+	to->flags |= more->flags | (n > PP_LABEL_MAX ? PP_LABEL_CUT : 0);
+	to->len = (uint16_t)(n > PP_LABEL_MAX ? PP_LABEL_MAX : n);
+	memcpy(to->bytes, text, to->len);
+}
+
+/* A span that ends gets the label that it has come to. */
+static int send_step_end(struct printed *p, struct event *ev, struct printer *t,
+			 const struct pattern_match *m)
+{
+	struct pattern_match end = *m;
+	uint64_t token = t->step;
+	int err;
+
+	t->step = 0;
+	if (!t->joins)
+		return send(p, ev, PP_END, m, token);
+	end.label = t->label;
+	ev->flags |= PP_F_RENAMED;
+	err = send(p, ev, PP_END, &end, token);
+	ev->flags &= ~PP_F_RENAMED;
+	return err;
+}
+
 static int send_step(struct printed *p, struct event *ev, const struct pattern_match *m)
 {
 	struct printer *t = printer_of(p, ev->mm_id, true);
@@ -115,10 +153,22 @@ static int send_step(struct printed *p, struct event *ev, const struct pattern_m
 
 	if (!t)
 		return -ENOMEM;
+	if (t->step && t->joins && m->kind == PATTERN_JOIN) {
+		join(&t->label, &m->label);
+		if (ev->flags & PP_F_SAME)
+			return 0;
+		/* No mark, but an edge all the same. */
+		ev->edge.token = 0;
+		err = p->event(p->ctx, ev);
+		ev->flags |= PP_F_SAME;
+		return err;
+	}
 	end.printed = EV_NONE;
 	if (t->step)
-		err = send(p, ev, PP_END, &end, t->step);
+		err = send_step_end(p, ev, t, &end);
 	t->step = token_of(&m->label);
+	t->joins = m->kind == PATTERN_JOIN;
+	t->label = m->label;
 	return err ? err : send(p, ev, PP_BEGIN, m, t->step);
 }
 
@@ -128,10 +178,8 @@ static int send_end(struct printed *p, struct event *ev, const struct pattern_ma
 	uint64_t token = m->labelled ? token_of(&m->label) : 0;
 
 	/* An end without a name ends the step, if one is open. */
-	if (t && t->step && (!token || token == t->step)) {
-		token = t->step;
-		t->step = 0;
-	}
+	if (t && t->step && (!token || token == t->step))
+		return send_step_end(p, ev, t, m);
 	return send(p, ev, PP_END, m, token);
 }
 
@@ -143,6 +191,7 @@ static int send_mark(struct printed *p, struct event *ev, const struct pattern_m
 	case PATTERN_BEGIN:
 		return send(p, ev, PP_BEGIN, m, token_of(&m->label));
 	case PATTERN_STEP:
+	case PATTERN_JOIN:
 		return send_step(p, ev, m);
 	case PATTERN_END:
 		return send_end(p, ev, m);

@@ -89,8 +89,9 @@ static void free_span(struct model *m, struct mm *p, struct span *s)
 	free(s);
 }
 
-static void close_span(struct model *m, struct mm *p, struct span *s, enum phase_ended how,
-		       bool cut)
+/* label: another one than it began with; NULL: that one. */
+static void close_span_as(struct model *m, struct mm *p, struct span *s, enum phase_ended how,
+			  bool cut, const struct ev_label *label)
 {
 	struct phase ph = {
 	    .tid = s->thread->tid,
@@ -108,8 +109,16 @@ static void close_span(struct model *m, struct mm *p, struct span *s, enum phase
 	ph.label.flags = s->label_flags;
 	ph.label.hash = s->label_hash;
 	memcpy(ph.label.bytes, s->label, s->label_len);
+	if (label)
+		ph.label = *label;
 	emit_phase(m, p, &s->from, &s->thread->last, &ph);
 	free_span(m, p, s);
+}
+
+static void close_span(struct model *m, struct mm *p, struct span *s, enum phase_ended how,
+		       bool cut)
+{
+	close_span_as(m, p, s, how, cut, NULL);
 }
 
 static struct mm *crowded(struct model *m, struct mm *p)
@@ -202,7 +211,8 @@ int span_end(struct model *m, struct mm *p, const struct event *ev)
 	}
 	if (printed && ev->edge.printed != EV_NONE)
 		s->printed = ev->edge.printed;
-	close_span(m, p, s, PH_BY_END, false);
+	close_span_as(m, p, s, PH_BY_END, false,
+		      printed && ev->flags & PP_F_RENAMED ? &ev->edge.label : NULL);
 	if (!p->open)
 		gap_begin(m, p);
 	return 0;
