@@ -91,7 +91,8 @@ threads_of() { [ "$(ls "/proc/$TARGET/task" | wc -l)" -eq "$1" ]; }
 
 # What of a process could show that it was traced.
 traces_of() {
-	grep -E '^(State|Tgid|TracerPid|FDSize|Threads|Sig[^Q]|Shd|Cap)' "/proc/$1/status"
+	# It looks for its file now and then: asleep or running is all the same, stopped is not.
+	grep -E '^(State|Tgid|TracerPid|FDSize|Threads|Sig[^Q]|Shd|Cap)' "/proc/$1/status" | sed 's/^State:.[RSD] .*/State: as ever/'
 	for f in "/proc/$1/fd"/*; do echo "${f##*/} $(readlink "$f")"; done
 	cat "/proc/$1/limits"
 }
