@@ -135,7 +135,7 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 @test "a neighbour that is not traced dies for what the traced program wants" {
 	local status=0
 	cgroup shared 192M
-	start_target sh -c 'echo $$ >"$0/cgroup.procs"; echo 1000 >/proc/self/oom_score_adj; exec "$@"' "$C" "$W/script" hog:60 "ready:$T/on" "wait:$T/never"
+	start_target sh -c 'echo $$ >"$0/cgroup.procs"; echo 1000 >/proc/self/oom_score_adj; exec "$@"' "$C" "$W/script" hog:60 "ready:$T/on" sleep:60000
 	retry 20 test -e "$T/on"
 	in_cgroup "$C" "$W/script" begin:modest hog:40 end begin:greedy hog:110 sleep:100 end || status=$?
 	[ $status -eq 0 ]
