@@ -209,3 +209,30 @@ teardown() {
 	restored
 	[ "$(cat "$T/status")" = 137 ]
 }
+
+@test "top without a target: one is chosen from what runs" {
+	local i row
+	start_target "$W/script" begin:chosen hog:30 "ready:$T/up" "wait:$T/go"
+	retry 20 test -e "$T/up"
+	on_terminal "$PP" top
+	saw 20 'processes that have markers'
+	saw 10 '^[a-z]'
+	row=$(screen | grep -n "^pid $TARGET " | cut -d : -f 1) || true
+	if [ -n "$row" ]; then
+		for ((i = 2; i < row; i++)); do keys Down; done
+	else
+		# Further down: it comes into sight when it is reached.
+		for ((i = 0; i < 500; i++)); do
+			keys Down
+			if shows "^pid $TARGET "; then break; fi
+		done
+	fi
+	sleep 0.5
+	keys Enter
+	saw 20 "live"
+	shows "$TARGET"
+	keys q
+	restored
+	[ "$(cat "$T/status")" = 0 ]
+	kill -0 "$TARGET"
+}

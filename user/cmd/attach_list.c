@@ -248,14 +248,67 @@ static int put_json(const struct listing *l, FILE *f)
 	return jw_close(&j);
 }
 
+static int find_all(struct listing *l)
+{
+	int err;
+
+	cgroup_mount_find("/proc", "", &l->memory);
+	err = containers_read("", &l->containers);
+	return err ? err : find_processes(l);
+}
+
+static void listing_free(struct listing *l)
+{
+	containers_free(&l->containers);
+	free(l->v);
+}
+
+static int choose_container(const struct listing *l, const struct container *c,
+			    int (*fn)(void *, const struct attach_choice *), void *ctx)
+{
+	char title[128], name[NAME_SHOWN], a[24], b[24], text[512];
+	uint64_t charge, limit;
+
+	if (!container_running(c))
+		return 0;
+	numbers_of(l, c, &charge, &limit);
+	container_title(c, title, sizeof(title));
+	snprintf(text, sizeof(text), "%-10s %-28s %4u processes, charge %s of %s MiB", c->runtime,
+		 shown(name, title), c->procs, mib(a, charge), mib(b, limit));
+	return fn(ctx, &(struct attach_choice){.container = c->id, .text = text});
+}
+
+static int choose_process(const struct marked_process *p,
+			  int (*fn)(void *, const struct attach_choice *), void *ctx)
+{
+	char title[128], name[NAME_SHOWN], comm[NAME_SHOWN], a[24], text[512];
+	int n = snprintf(text, sizeof(text), "pid %-6d %-28s RSS %s MiB, %d markers", p->pid,
+			 shown(comm, p->comm), mib(a, p->rss), p->sites);
+
+	if (p->in && n > 0 && (size_t)n < sizeof(text))
+		snprintf(text + n, sizeof(text) - (size_t)n, ", in %s %s", p->in->runtime,
+			 shown(name, container_title(p->in, title, sizeof(title))));
+	return fn(ctx, &(struct attach_choice){.pid = p->pid, .text = text});
+}
+
+int attach_each_choice(int (*fn)(void *, const struct attach_choice *), void *ctx)
+{
+	struct listing l = {.n = 0};
+	int err = find_all(&l);
+
+	for (size_t i = 0; i < l.containers.n && !err; i++)
+		err = choose_container(&l, &l.containers.v[i], fn, ctx);
+	for (size_t i = 0; i < l.n && !err; i++)
+		err = choose_process(&l.v[i], fn, ctx);
+	listing_free(&l);
+	return err;
+}
+
 int attach_list(bool json, FILE *f)
 {
 	struct listing l = {.n = 0};
-	int err;
+	int err = find_all(&l);
 
-	cgroup_mount_find("/proc", "", &l.memory);
-	err = containers_read("", &l.containers);
-	err = err ? err : find_processes(&l);
 	if (err) {
 		say_error("cannot list what there is: %s", strerror(-err));
 	} else if (json) {
@@ -269,7 +322,6 @@ int attach_list(bool json, FILE *f)
 	if (!err && l.refused && geteuid())
 		say_info("%u process%s could not be looked into: run as root", l.refused,
 			 l.refused == 1 ? "" : "es");
-	containers_free(&l.containers);
-	free(l.v);
+	listing_free(&l);
 	return err ? STATUS_FAILED : STATUS_DONE;
 }

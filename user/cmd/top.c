@@ -18,6 +18,7 @@ static const char HELP[] =
     "Usage: peakphase top [options] -- COMMAND [ARG...]\n"
     "       peakphase top [options] -p PID[,PID...] | --container NAME | --cgroup PATH | --comm NAME\n"
     "       peakphase top [options] RECORDING\n"
+    "       peakphase top [options]         choose from what runs\n"
     "\n"
     "Shows, as it happens, which phase each process is in, how high it went and how much room is\n"
     "left; of a recording any moment of it. Keys: ? in the view.\n"
@@ -212,6 +213,13 @@ int cmd_top(int argc, char **argv)
 		return usage_error("top", "top has no such option: peakphase attach --list");
 	if (targets && n)
 		return usage_error("top", "either processes or a command, not both");
+	if (!targets && !n && !opt.batch) {
+		int err = top_choose(&opt);
+
+		if (err)
+			return err == -ECANCELED ? STATUS_DONE : STATUS_FAILED;
+		targets = true;
+	}
 	if (!targets && !n)
 		return usage_error("top", "nothing to show: give -p PID, a command or a recording");
 	/* "--" before it makes it a command. */

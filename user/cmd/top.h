@@ -24,6 +24,11 @@ int top_setup(struct top *top, const struct trace_options *opt);
 void top_wait(struct top *top);
 void top_cleanup(struct top *top);
 
+/*
+ * Lets the user choose a container or a process: into opt. -ECANCELED: none was chosen; other
+ * -errno: said.
+ */
+int top_choose(struct trace_options *opt);
 /* The whole of `top RECORDING`: an exit status. */
 int top_recording(const struct trace_options *opt, const char *path);
 
