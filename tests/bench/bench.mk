@@ -2,7 +2,7 @@
 #
 # bench: what peakphase costs, each measure beside its limit, and what other tools cost in the same run (docs/bench.md).
 # BENCH= gives options of tests/bench/bench.py.
-BENCH_PROGRAMS := empty sites storm trees marks moment bpfstats
+BENCH_PROGRAMS := empty sites storm trees marks lines moment bpfstats
 BENCH_BIN := $(BENCH_PROGRAMS:%=$(OUTPUT)/bench/%)
 BENCH_SKEL := $(OUTPUT)/bench/empty.skel.h
 BENCH ?=

@@ -24,6 +24,7 @@ MEASURES = {
     "crowd": (trees.crowd, "1,000 processes"),
     "marker": (marks.marker, "marker"),
     "site": (marks.site, "site chosen"),
+    "lines": (marks.lines, "100,000 lines a second"),
     "kedro": (marks.kedro, "Kedro plugin untraced"),
     "peak": (tracer.peaks, "error of the peak"),
     "start": (tracer.start_stop, "start and detach"),

@@ -110,3 +110,28 @@ def kedro(bench):
     got = [numbers(output(command)) for _ in range(3)]
     return [Row("Kedro plugin untraced: one hook", [g["ns_per_hook"] for g in got], 1000, "ns", digits=0,
                 note=f"the slowest {max(g['slowest'] for g in got):.0f} ns")]
+
+
+LINES = 200000
+
+
+def lines(bench):
+    """A program that prints, one line in 1,000 a mark."""
+    command = [bench.program("lines"), str(LINES)]
+    missed = []
+
+    def cost_of(argv):
+        return numbers(output(argv))["ns_per_line"]
+
+    def traced():
+        path = bench.file()
+        ns = cost_of(bench.run_command("--mark-output", r"RSS \[(?<label>.*?)\]: (?<mb>[\d.]+) MB", recording=path) + command)
+        marks, lost = recorded(path)
+        missed.append(LINES // 1000 - marks + lost)
+        return ns
+
+    got = interleaved({"alone": lambda: cost_of(command), "traced": traced}, bench.pairs)
+    rate = 1e9 / sorted(got["alone"])[len(got["alone"]) // 2]
+    return [Row("100,000 lines a second: traced ÷ untraced", ratios(got["traced"], got["alone"]), 1.1,
+                note=f"untraced {rate:,.0f} a second"),
+            Row("  marks among them that were missed", [max(missed)], 0, digits=0)]
