@@ -142,7 +142,7 @@ overlap_of_200_and_100() {
 		'all(len({p["tid"] for p in proc()["phases"] if p["label"].startswith(f"t{t} ")}) == 1 for t in range(4))' \
 		'all([p["label"] for p in proc()["phases"] if p["label"].startswith(f"t{t} ")] == [f"t{t} step {i}" for i in range(20)] for t in range(4))' \
 		'all(near(ph(f"t{t} step {i}")["grew_bytes"], (i & 1) * MIB, 65536) for t in range(4) for i in range(1, 20))' \
-		'all(p["spike_bytes"] <= 65536 for p in proc()["phases"] if p["kind"] == "checkpoint")' # nothing is ever given back
+		'all(p["spike_bytes"] <= 65536 + proc()["error_bytes"] for p in proc()["phases"] if p["kind"] == "checkpoint")' # nothing is ever given back
 }
 
 @test "asyncio: tasks end out of order, two of one name are kept apart" {
