@@ -153,8 +153,9 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 
 # C3: the honest total of processes that share pages is the cgroup's charge.
 @test "four children of a large parent: the sum counts it five times, the charge once" {
+	# The tracer, its rings and the pages of the recording are in that cgroup, too.
 	in_cgroup run_c hog4k:300 fork:4 begin:child sleep:300 end done reap
-	q 'r["job"]["rss_sum_peak_bytes"] > 1450 * MIB' '300 * MIB < r["job"]["charge_peak_bytes"] < 350 * MIB' \
+	q 'r["job"]["rss_sum_peak_bytes"] > 1450 * MIB' '300 * MIB < r["job"]["charge_peak_bytes"] < 500 * MIB' \
 		'["child"] in [o["phases"] for o in r["job"]["charge_open"]] or r["job"]["charge_open"][0]["phases"] == ["(startup)"]'
 }
 
