@@ -10,7 +10,8 @@
 
 int main(int argc, char **argv)
 {
-	static const char dull[] = "2026-11-30 10:00:00,000 INFO job: nothing to see in this line\n";
+	static const char dull[] =
+	    "2026-11-30 10:00:00,000 INFO job: nothing to see in this line\n";
 	static const char mark[] = "2026-11-30 10:00:00,000 INFO job: RSS [load:users]: 56.6 MB\n";
 	long n = argc > 1 ? strtol(argv[1], NULL, 10) : 100000;
 	int told = dup(1), null = open("/dev/null", O_WRONLY);

@@ -29,11 +29,23 @@ static void check_edge(const struct event *ev)
 	MUST(!e->comm[sizeof(e->comm) - 1]);
 }
 
+static void check_output(const uint8_t *data, size_t size)
+{
+	struct ev_output out;
+
+	if (decode_output(data, size, &out))
+		return;
+	MUST(out.stream == 1 || out.stream == 2);
+	MUST(out.bytes >= (const char *)data && out.len <= size);
+	MUST(out.bytes + out.len <= (const char *)data + size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t pages[] = {4096, 16384, 65536, 1, 1u << 31, 0, 3};
 	struct event ev;
 
+	check_output(data, size);
 	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
 		int err = decode_record(data, size, pages[i], &ev);
 

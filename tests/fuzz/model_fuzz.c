@@ -68,7 +68,7 @@ static void make(struct event *ev, const uint8_t b[8], uint64_t *ns)
 
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = (enum pp_kind)(1 + b[0] % (PP_KIND_MAX - 1));
-	if (ev->kind == PP_OUTPUT)
+	if (ev->kind == PP_OUTPUT || ev->kind == PP_NOTE)
 		ev->kind = PP_MARK;
 	ev->mm_id = b[1] % MMS;
 	ev->tid = ev->pid = 1 + b[1] / MMS % 8;

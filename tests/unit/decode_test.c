@@ -303,6 +303,41 @@ static void notes(void **state)
 	assert_int_equal(decode(&n, sizeof(n), PAGE, &ev), -EBADMSG);
 }
 
+/* What was written comes from a ring of its own, and nothing but that. */
+static void output_pieces(void **state)
+{
+	struct {
+		struct pp_output rec;
+		char data[PP_OUT_SMALL];
+	} o;
+	struct ev_output out;
+	struct event ev;
+
+	(void)state;
+	head(&o, PP_OUTPUT, sizeof(o));
+	o.rec.write = 7;
+	o.rec.stream = 2;
+	o.rec.len = 5;
+	memcpy(o.data, "hello", 5);
+	assert_int_equal(decode_output(&o, sizeof(o), &out), 0);
+	assert_int_equal(out.write, 7);
+	assert_int_equal(out.stream, 2);
+	assert_ptr_equal(out.bytes, o.data);
+	assert_int_equal(out.len, 5);
+	assert_int_equal(decode(&o, sizeof(o), PAGE, &ev), -ENOTSUP);
+	o.rec.len = PP_OUT_SMALL + 1;
+	assert_int_equal(decode_output(&o, sizeof(o), &out), -EBADMSG);
+	o.rec.len = PP_OUT_SMALL;
+	o.rec.stream = 3;
+	assert_int_equal(decode_output(&o, sizeof(o), &out), -EBADMSG);
+	o.rec.stream = 1;
+	assert_int_equal(decode_output(&o, sizeof(o) - 1, &out), -EBADMSG);
+	head(&o, PP_OUTPUT, sizeof(o.rec) + 8);
+	assert_int_equal(decode_output(&o, sizeof(o.rec) + 8, &out), -EBADMSG);
+	head(&o, PP_MARK, sizeof(o));
+	assert_int_equal(decode_output(&o, sizeof(o), &out), -ENOTSUP);
+}
+
 /* Every length of every kind that is not the record's own is refused. */
 static void lengths(void **state)
 {
@@ -352,15 +387,11 @@ static void sizes_that_disagree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(edge_values),
-	    cmocka_unit_test(page_sizes),
-	    cmocka_unit_test(overflow),
-	    cmocka_unit_test(base_record),
-	    cmocka_unit_test(marks),
-	    cmocka_unit_test(exits_samples_faults),
-	    cmocka_unit_test(notes),
-	    cmocka_unit_test(lengths),
-	    cmocka_unit_test(sizes_that_disagree),
+	    cmocka_unit_test(edge_values), cmocka_unit_test(page_sizes),
+	    cmocka_unit_test(overflow),	   cmocka_unit_test(base_record),
+	    cmocka_unit_test(marks),	   cmocka_unit_test(exits_samples_faults),
+	    cmocka_unit_test(notes),	   cmocka_unit_test(output_pieces),
+	    cmocka_unit_test(lengths),	   cmocka_unit_test(sizes_that_disagree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
