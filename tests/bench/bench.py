@@ -9,6 +9,7 @@ import platform
 import sys
 import time
 
+import late
 import marks
 import storms
 import today
@@ -29,6 +30,7 @@ MEASURES = {
     "peak": (tracer.peaks, "error of the peak"),
     "start": (tracer.start_stop, "start and detach"),
     "container": (tracer.containers, "attach to a container"),
+    "late": (late.late, "many marker files"),
     "steady": (tracer.steady, "tracer at 1,000 marks/s"),
     "report": (tracer.report, "report on 1,000,000 marks"),
     "top": (view.top, "top, 1,000 processes, 10,000 phases"),
