@@ -170,6 +170,18 @@ has_zombie() {
 	q 'near(delta(ph("late")), 30 * MIB, 65536)'
 }
 
+# Between the end of one and the beginning of the next there is nobody: the attach must not end then.
+@test "a process that becomes one program after the other is followed to the last" {
+	local i steps=()
+	for i in {1..40}; do steps+=(exec "$W/script"); done
+	start_script hog:5 "ready:$T/on" "wait:$T/go" "${steps[@]}" begin:last hog:10 end
+	attach -p "$TARGET"
+	touch "$T/go"
+	wait_for "$TRACER"
+	[ "$STATUS" -eq 0 ]
+	q 'len(procs) == 41' 'near(delta(ph("last")), 10 * MIB, 65536)' 'procs[-1]["exit"]["kind"] == "exit"'
+}
+
 @test "two tracers on one process: both right, or the second says why not" {
 	local second
 	start_script hog:20 "ready:$T/on" "wait:$T/go" begin:late hog:30 end

@@ -23,17 +23,16 @@ check: all check-style check-unit check-unit-san check-screens check-live ## eve
 
 all: workloads
 workloads: $(WORKLOADS) $(OUTPUT)/workloads/late-static
-# Without symbols, without a loader: dlopen() in it is not used.
+# Without symbols, without a loader.
 $(OUTPUT)/workloads/late-static: tests/workloads/late.c include/peakphase/log_rss.h | $(DEPS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -Wall -Wextra -Werror -static -s -Wl,--no-warnings $< -o $@ 2>/dev/null || \
-		$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -Wall -Wextra -Werror -static -s $< -o $@
+	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -Wall -Wextra -Werror -MMD -MP -DNO_DLOPEN -static -s $< -o $@
 $(OUTPUT)/workloads/%: tests/workloads/%.c | $(DEPS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -g -Wall -Wextra -Werror -pthread -MMD -MP $< -o $@
--include $(WORKLOADS:%=%.d)
+-include $(WORKLOADS:%=%.d) $(OUTPUT)/workloads/late-static.d
 
 $(OUTPUT)/unit/%: tests/unit/%.c $(OUTPUT)/libpeakphase.a
 	$(call say,CC,$@)

@@ -34,6 +34,13 @@ static void called(uint64_t at_ns, const char *label)
 	say("called pid=%d at_ns=%llu label=%s\n", (int)getpid(), (unsigned long long)at_ns, label);
 }
 
+#ifdef NO_DLOPEN /* a static program has no loader */
+static void load(const char *file)
+{
+	errno = ENOSYS;
+	die(file);
+}
+#else
 static void load(const char *file)
 {
 	void *lib = dlopen(file, RTLD_NOW);
@@ -46,6 +53,7 @@ static void load(const char *file)
 	if (!lib_log_rss)
 		die("no log_rss in the library");
 }
+#endif
 
 static void map_by_hand(const char *file)
 {

@@ -348,8 +348,13 @@ void trace_say_baseline(const struct trace *t, unsigned int markers)
 
 unsigned int trace_live(const struct trace *t)
 {
-	/* The record of an end may have been lost: the kernel's own table is the last word. */
-	return t->live && session_follows_any(t->session) ? t->live : 0;
+	/*
+	 * The kernel's own table is the last word: the record of an end may have been lost, and
+	 * between the two records of an exec the old program has ended, the new one not begun.
+	 */
+	if (!session_follows_any(t->session))
+		return 0;
+	return t->live ? t->live : 1;
 }
 
 unsigned int trace_seen(const struct trace *t)
