@@ -207,6 +207,8 @@ copies() {
 @test "500 processes with 20 marker files: attached within seconds" {
 	local i n loads=() pids=() t0 took
 	n=$(scaled 500)
+	# Emulated, 7.3 takes 70 ms for each site and process.
+	[ "${PEAKPHASE_GUEST:-0}" != 1 ] || n=10
 	for i in {1..20}; do
 		cp "$PEAKPHASE_BUILD/liblogrss.so" "$T/lib$i.so"
 		loads+=("load:$T/lib$i.so")
