@@ -260,7 +260,8 @@ static int look(void)
 			printf("fd %s\n", e->d_name);
 	}
 	while (fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, "Sig", 3) || !strncmp(line, "Cap", 3) ||
+		/* SigQ counts those of all processes of the user. */
+		if ((!strncmp(line, "Sig", 3) && line[3] != 'Q') || !strncmp(line, "Cap", 3) ||
 		    !strncmp(line, "NoNewPrivs", 10))
 			fputs(line, stdout);
 	}
