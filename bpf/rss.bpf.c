@@ -20,6 +20,7 @@ const volatile u64 cfg_headroom = 0;
 
 struct setup setup;
 struct bucket buckets[BUCKETS];
+struct last_slot last_slots[MAX_CPUS];
 u64 percpu_off[MAX_CPUS];
 u64 losses[PP_LOSS_MAX];
 u64 next_mm_id = 1;

@@ -46,6 +46,12 @@ struct bucket {
 	u32 slot;
 };
 
+/* The state that a CPU found last; a cache line for each. */
+struct last_slot {
+	u32 slot;
+	u32 pad[15];
+};
+
 /* Which file lies at an address of the tracer's own memory. */
 struct mapped {
 	u64 at;	   /* asked for */

@@ -103,6 +103,7 @@ struct thread_state {
 
 extern struct setup setup;
 extern struct bucket buckets[BUCKETS];
+extern struct last_slot last_slots[MAX_CPUS];
 extern u64 percpu_off[MAX_CPUS]; /* offset of each CPU's area, by the set-up program */
 extern u64 losses[PP_LOSS_MAX];
 extern u64 next_mm_id;
@@ -184,6 +185,7 @@ static __always_inline struct mm_state *state_of(struct mm_struct *mm)
 	u64 base = mm->mmap_base;
 	struct bucket *b = &buckets[bucket_of(base) & (BUCKETS - 1)];
 	struct mm_state *st;
+	struct last_slot *last;
 	u64 key = (u64)mm;
 	u32 *slot;
 
@@ -192,9 +194,15 @@ static __always_inline struct mm_state *state_of(struct mm_struct *mm)
 	st = state_at(b->slot);
 	if (st && st->mm == key && st->mmap_base == base)
 		return st->ready ? st : NULL;
+	/* Forked mms have one mmap_base, so one bucket. A CPU mostly stays with one of them. */
+	last = &last_slots[bpf_get_smp_processor_id() & (MAX_CPUS - 1)];
+	st = state_at(last->slot);
+	if (st && st->mm == key && st->mmap_base == base)
+		return st->ready ? st : NULL;
 	slot = bpf_map_lookup_elem(&mms, &key);
 	if (!slot)
 		return NULL;
+	last->slot = *slot;
 	st = state_at(*slot);
 	return st && st->ready && st->mm == key && st->mmap_base == base ? st : NULL;
 }
