@@ -29,7 +29,7 @@ notes_are_true() {
 }
 
 @test "notes of every length, at every place, to the byte; long ones are cut; bad pointers harm nobody" {
-	peak_run -- "$W/notes"
+	peak_run -- "$W/notes" pace $((10 * (SLOW - 1)))
 	notes_are_true
 	q 'all(p["ended_by"] == "end" for p in proc()["phases"] if p["kind"] == "span")' 'r["losses"]["notes"] == 0' 'r["exact"]'
 }

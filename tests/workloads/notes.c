@@ -4,6 +4,7 @@
  * what has to come out: `note LABEL LENGTH CHECKSUM WHOLE`, the checksum FNV-1a of the text.
  *
  *   notes [flood N]    also N notes of 1 MiB after each other, in the span `flood`
+ *   notes pace MS      rest that long after each note, for a reader that is emulated
  */
 #include <sys/mman.h>
 
@@ -11,6 +12,8 @@
 
 #define MAX (1u << 20)
 #define PAGE 4096u
+
+static unsigned int pace_ms;
 
 static uint64_t fnv(const char *s, size_t len)
 {
@@ -32,6 +35,8 @@ static void send(const char *label, const char *text)
 
 	log_rss_note(text);
 	log_rss_end(token);
+	if (pace_ms)
+		sleep_ms(pace_ms);
 }
 
 /* A text of len bytes at that offset of a page; a different one for each. */
@@ -107,11 +112,13 @@ int main(int argc, char **argv)
 
 	if (pages == MAP_FAILED)
 		die("mmap");
+	if (argc == 3 && !strcmp(argv[1], "pace"))
+		pace_ms = (unsigned int)atoi(argv[2]);
 	lengths_and_places(pages);
 	at_the_edge();
 	not_resident(pages);
 	text_at(pages, 0, MAX - 2 * 512);
-	if (argc == 3) {
+	if (argc == 3 && !pace_ms) {
 		uint64_t token = log_rss_begin("flood");
 
 		for (int n = atoi(argv[2]); n > 0; n--)
