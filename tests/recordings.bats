@@ -165,7 +165,7 @@ a_recording() {
 
 @test "the recording explains itself: version, kernel, options, exactness, losses" {
 	a_recording
-	[ "$(sql "$R" 'pragma user_version')" -eq 2 ]
+	[ "$(sql "$R" 'pragma user_version')" -eq "$(sed -n 's,^#define STORE_SCHEMA \([0-9]*\).*,\1,p' "$ROOT/user/store/store.h")" ]
 	sql "$R" 'select key, value from meta' >"$T/meta"
 	grep -q "$(uname -r)" "$T/meta"
 	grep -q "$("$PP" --version | awk '{ print $NF }')" "$T/meta"

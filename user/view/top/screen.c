@@ -113,11 +113,33 @@ static void frame(struct screen *s)
 	draw_cells(s->draw, &s->cells, s->state.color && !s->opt.mono);
 }
 
+/*
+ * Any thread may be the one that takes the stop, and this one runs on until it is told: so the
+ * terminal is left alone until somebody continues us. A stop takes back what SIGCONT was pending.
+ */
+static void wait_for_continue(const struct screen *s)
+{
+	struct pollfd fds[] = {{.fd = s->signals, .events = POLLIN},
+			       {.fd = s->stop, .events = POLLIN}};
+	struct signalfd_siginfo si;
+
+	for (;;) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (fds[1].revents)
+			return;
+		while (read(s->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
+			if (si.ssi_signo == SIGCONT)
+				return;
+	}
+}
+
 /* Ctrl-Z: the terminal is given back first, and all of this process stops. */
 static void stop_ourselves(struct screen *s)
 {
 	draw_suspend(s->draw);
 	kill(getpid(), SIGSTOP);
+	wait_for_continue(s);
 	draw_resume(s->draw);
 	s->drawn_ns = 0;
 }
