@@ -51,5 +51,5 @@ mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf 2>/dev/null
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 # Tests with the tag `guest` are for the kernels in QEMU, as those with `host` are not.
 # In a background job SIGINT would be ignored, here and in all the tests' processes.
-env --default-signal=INT,QUIT bats --tap -T --filter-tags "!guest" "$@" 2>&1 </dev/null | tee "$log"
+env --default-signal bats --tap -T --filter-tags "!guest" "$@" 2>&1 </dev/null | tee "$log"
 awk -f tests/tap.awk -v name="$name" -v strict="${PEAKPHASE_STRICT:-0}" -v status="${PIPESTATUS[0]}" "$log"
