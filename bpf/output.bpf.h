@@ -151,7 +151,7 @@ static long scan_step(u32 step, struct scanner *ctx)
 	u64 word = s->word, word2 = s->word2;
 
 	for (u32 k = 0; k < OUT_STEP; k++) {
-		u32 i = step * OUT_STEP + k;
+		u32 i = step * OUT_STEP + k, newline, hit;
 		u8 c;
 
 		if (i >= s->n)
@@ -159,14 +159,17 @@ static long scan_step(u32 step, struct scanner *ctx)
 		c = s->data[i & (OUT_CHUNK - 1)];
 		word = word << 8 | c;
 		word2 = word2 << 8 | c;
-		if (c == '\n') {
-			s->lines++;
-			s->after = 0;
-		}
+		/* Without branches, and hidden from the compiler: each doubles what the verifier
+		 * of 7.3 looks at. */
+		newline = ((u32)(c ^ '\n') - 1) >> 31;
+		barrier_var(newline);
+		s->lines += newline;
+		s->after &= newline - 1;
 		if (!cfg_ends[c])
 			continue;
-		if (ends_literal(word) || (word2 != word && ends_literal(word2)))
-			s->hit = s->after = 1;
+		hit = ends_literal(word) | ends_literal(word2);
+		s->hit |= hit;
+		s->after |= hit;
 	}
 	s->word = word;
 	s->word2 = word2;
