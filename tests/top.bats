@@ -6,10 +6,13 @@
 
 load helpers
 
-tm() { TERM=xterm LC_ALL=C.UTF-8 tmux -S "$T/tmux" -f /dev/null "$@"; }
+# A server that was just stopped may still have its socket: each has its own.
+TERMINALS=0
+tm() { TERM=xterm LC_ALL=C.UTF-8 tmux -S "$T/tmux-$TERMINALS" -f /dev/null "$@"; }
 
 # on_terminal COMMAND...: in a shell on an 80 by 24 terminal. Settings before and after, and the status, are in files.
 on_terminal() {
+	TERMINALS=$((TERMINALS + 1))
 	printf 'trap : INT\ncd %q\nstty -g >before\n%s\nstatus=$?\nstty -g >after\necho $status >status.tmp\nmv status.tmp status\nexec sleep 600\n' "$T" \
 		"$(printf '%q ' "$@")" >"$T/on-terminal"
 	tm new-session -d -x 80 -y 24 "exec sh $T/on-terminal"
@@ -208,6 +211,33 @@ teardown() {
 	keys q
 	restored
 	[ "$(cat "$T/status")" = 137 ]
+}
+
+threads_of() { [ "$(ls "/proc/$TARGET/task" | wc -l)" -eq "$1" ]; }
+
+@test "the threads of a process: what each has grown" {
+	start_target "$W/threads" overlap 200 100 "$T/go"
+	retry 30 threads_of 3
+	on_terminal "$PP" top -p "$TARGET"
+	saw 20 'live'
+	touch "$T/go"
+	saw 20 'exit status 0 at'
+	keys Enter
+	saw 10 '^phases of the process'
+	shows "^$TARGET "
+	shows '^thread [0-9]*  ended .* 200\.[0-9] '
+	shows '^thread [0-9]*  ended .* 100\.[0-9] '
+	shows "^thread $TARGET  ended "
+	keys q
+	restored
+}
+
+@test "a recording of many small processes: one row, and the one with the phase" {
+	"$PP" run -q -o "$R" -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; "$0" begin:work hog:30 end; :' "$W/script" >"$OUT"
+	LINES=40 COLUMNS=100 "$PP" top --batch "$R" >"$OUT"
+	grep -q '^10 processes of less than a second without marks: largest peak [0-9.]* MiB (t: all)' "$OUT"
+	grep -q '^    work  .* 30\.[0-9] ' "$OUT"
+	refute grep -q '^  [0-9]* .*/bin/true' "$OUT"
 }
 
 @test "top without a target: one is chosen from what runs" {

@@ -24,7 +24,7 @@ SECONDS = 15 * SLOW  # for a screen to come
 CASES = {
     "pipeline": ["", "p", "+ +", "Enter", "Down Down", "Enter", "Escape", "Escape", "g", "] ]", "f", "s s s", "r",
                  "/ j o i Enter", "Escape Escape", "?", "x"],
-    "tree": ["", "Down Down", "t", "t", "p", "<", "G", "n", "n", "c"],
+    "tree": ["", "Down Down", "t", "t", "p", "<", "G", "n", "n", "c", "Home Down Down Down Down Down Enter"],
     "labels": ["", "f", "s", "Down Down Enter", "Escape", "End"],
     "nothing": ["", "Down", "Enter", "f", "p"],
 }

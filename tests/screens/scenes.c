@@ -11,6 +11,7 @@
 #include "store/store.h"
 
 #define PAGE 4096u
+#define WEB 77 /* memory cgroup of a container */
 
 static void on_process(void *ctx, const struct process *p)
 {
@@ -60,6 +61,11 @@ static void record(const struct sim *s, const char *path, const char *command, i
 	};
 	struct run_end end = {.finished = true, .end_ns = s->ns, .status = status};
 	struct model_options mo = {0};
+	struct cgroup web = {.id = WEB,
+			     .path = "/docker/3f2a",
+			     .runtime = "docker",
+			     .container = "3f2a",
+			     .name = "web-1"};
 	struct store *store;
 	struct model_sink sink;
 	struct model *m;
@@ -76,6 +82,7 @@ static void record(const struct sim *s, const char *path, const char *command, i
 	    .job = on_job,
 	    .verdict = on_verdict,
 	};
+	store_cgroup(store, &web);
 	m = model_new(&mo, &sink);
 	for (size_t i = 0; i < s->n; i++) {
 		store_event(store, &s->ev[i]);
@@ -197,26 +204,33 @@ static void tree(const char *path)
 	struct sim s = begin_at(5000 * MS);
 	struct sim_mm p, w[3];
 	static const char *const labels[] = {"worker:users", "worker:groups", "worker:roles"};
+	struct event *e;
 
-	name(sim_base(&s, &p, 1, 100, PP_BY_ATTACH, 80 * MIB), "gunicorn master", "gunicorn", 1,
-	     90);
+	e = sim_base(&s, &p, 1, 100, PP_BY_ATTACH, 80 * MIB);
+	e->edge.cgroup_id = WEB;
+	name(e, "gunicorn master", "gunicorn", 1, 90);
 	rest(&s, 100);
 	sim_begin(&s, &p, 100, "serve", 1);
 	for (unsigned i = 0; i < 3; i++) {
-		struct event *e;
-
 		rest(&s, 150);
 		e = sim_base(&s, &w[i], 2 + i, 101 + i, PP_BY_FORK, 80 * MIB);
 		e->edge.parent_mm_id = 1;
+		e->edge.cgroup_id = WEB;
 		name(e, "gunicorn worker", "gunicorn", 7 + i, 100);
 		sim_begin(&s, &w[i], 101 + i, labels[i], 1);
 	}
+	for (uint32_t tid = 112; tid <= 115; tid++)
+		sim_edge(&s, &w[1], PP_THREAD, tid);
 	for (int round = 0; round < 4; round++)
 		for (unsigned i = 0; i < 3; i++) {
 			ramp(&s, &w[i], 101 + i, 20 + 30 * (int)i, 120);
 			if (round == 2 && i == 0)
 				sim_begin(&s, &w[0], 101, "sql", 2);
 		}
+	sim_begin(&s, &w[1], 112, "flush", 2);
+	ramp(&s, &w[1], 112, 25, 30);
+	sim_mark(&s, &w[1], 112, "written");
+	sim_mark(&s, &w[1], 113, "idle");
 	rest(&s, 200);
 	sim_exit(&s, &w[2], 103, 9);
 	ramp(&s, &w[0], 101, -30, 300);

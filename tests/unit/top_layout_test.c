@@ -199,6 +199,136 @@ static void a_sum_of_processes(void **state)
 	sim_mm_free(&b);
 }
 
+/* 3,000 threads that mark, and 5 that do not. */
+static void threads_by_the_thousand(void **state)
+{
+	struct live *l = live_new();
+	struct sim_mm m;
+	size_t n;
+
+	(void)state;
+	sim_base(&l->s, &m, 1, 10, PP_BY_EXEC, 10 * MIB);
+	for (unsigned i = 1; i <= 3005; i++) {
+		m.thread[(10 + i) % SIM_TIDS] = (struct sim_tally){0};
+		sim_edge(&l->s, &m, PP_THREAD, 10 + i);
+		if (i > 3000)
+			continue;
+		sim_begin(&l->s, &m, 10 + i, i == 2999 ? "last" : "work", i);
+		sim_hog(&l->s, &m, 10 + i, i == 2998 ? 500 : i == 2999 ? 50 : 1);
+		sim_mark(&l->s, &m, 10 + i, "step");
+		if (i < 2995) {
+			sim_end(&l->s, &m, 10 + i, i);
+			sim_edge(&l->s, &m, PP_THREAD_EXIT, 10 + i);
+		}
+	}
+	live_frame(l, 24, 80, true);
+	assert_true(l->b.nthreads <= THREADS_EACH_MAX);
+	assert_int_equal(l->b.nthreads, threads_count(&board_find(&l->b, 1)->threads));
+	live_keys(l, "\n");
+	live_has(l, "10 (1) [etl]");
+	live_has(l, "phases of the process");
+	/* Eight threads, the largest first, then how many there are besides. */
+	for (int i = 0; i < 40; i++)
+		if (l->facts.selected.start_win != TOP_THREAD || l->facts.selected.id)
+			live_keys(l, "j");
+	live_has(l, " more threads, 6 without marks");
+	live_keys(l, "\n");
+	live_has(l, "threads of the process");
+	live_has(l, "\nthread 3008  work ");
+	live_has(l, "~500.0");
+	live_has(l, "thread 3009  last");
+	live_has(l, "ended");
+	live_lacks(l, "more threads");
+	live_keys(l, "/3009\n");
+	live_has(l, "thread 3009");
+	live_lacks(l, "thread 3008");
+	/* A tid that is used again is another thread. */
+	n = l->b.nthreads;
+	sim_edge(&l->s, &m, PP_THREAD, 3009);
+	live_frame(l, 24, 80, true);
+	assert_int_equal(l->b.nthreads, n - 1);
+	live_lacks(l, "thread 3009");
+	live_over(l, -1);
+	live_frame(l, 24, 80, true);
+	live_free(l);
+	sim_mm_free(&m);
+}
+
+/* The container, the pid inside; the members of a process's memory. */
+static void in_a_container(void **state)
+{
+	struct cgroup c = {.id = 77, .runtime = "docker", .name = "web-1\n", .container = "3f2a"};
+	struct cgroup none = {.id = 78, .path = "/user.slice"};
+	struct live *l = live_new();
+	struct sim_mm m, out;
+
+	(void)state;
+	sim_base(&l->s, &m, 1, 1191, PP_BY_ATTACH, 10 * MIB)->edge.cgroup_id = 77;
+	sim_base(&l->s, &out, 2, 1200, PP_BY_FORK, 10 * MIB)->edge.cgroup_id = 78;
+	sim_grow(&l->s, &m, 1191, PP_FILE, 3 * (int64_t)MIB, MS);
+	sim_mark(&l->s, &m, 1191, "in");
+	board_cgroup(&l->b, &c);
+	board_cgroup(&l->b, &none);
+	assert_null(board_cgroup_of(&l->b, 78));
+	live_frame(l, 24, 120, true);
+	live_has(l, "\n1191 (1 in docker web-1\\n) [etl]");
+	live_has(l, "\n1200 (1) [etl]");
+	live_keys(l, "\n");
+	live_frame(l, 24, 120, true);
+	live_has(l, "\n1191 (1 in docker web-1\\n) [etl]");
+	live_has(l, "now anon 10.0 file 3.0 shmem 0.0 swap 0.0 MiB");
+	live_lacks(l, "thread");
+	live_keys(l, "\033/docker\n");
+	live_has(l, "\n1191 ");
+	live_lacks(l, "\n1200 ");
+	live_free(l);
+	sim_mm_free(&m);
+	sim_mm_free(&out);
+}
+
+/* A script's small processes do not bury the one with the phases. */
+static void small_ones_are_one_row(void **state)
+{
+	struct live *l = live_new();
+	struct sim_mm sh, m;
+
+	(void)state;
+	sim_base(&l->s, &sh, 1, 10, PP_BY_EXEC, 2 * MIB);
+	for (unsigned i = 0; i < 80; i++) {
+		l->s.ns += MS;
+		sim_base(&l->s, &m, 2 + i, 100 + i, PP_BY_FORK, (i == 9 ? 7 : 3) * MIB)
+		    ->edge.parent_mm_id = 1;
+		if (i == 40)
+			sim_mark(&l->s, &m, 140, "phase");
+		if (i == 50)
+			sim_hog(&l->s, &m, 150, 90);
+		if (i == 60)
+			l->s.ns += 1001 * MS;
+		/* 70 fails by a signal. */
+		sim_exit(&l->s, &m, 100 + i, i == 70 ? 11 : 0);
+		sim_mm_free(&m);
+	}
+	live_frame(l, 40, 100, true);
+	live_lacks(l, "without marks");
+	sim_exit(&l->s, &sh, 10, 0);
+	live_over(l, 0);
+	live_frame(l, 40, 100, true);
+	live_has(l, "\n10 (1)");
+	live_has(l, "\n  140 (1)");
+	live_has(l, "\n  150 (1)");
+	live_has(l, "\n  160 (1)");
+	live_has(l, "\n  170 (1)");
+	live_lacks(l, "\n  109 (1)");
+	live_has(
+	    l, "\n76 processes of less than a second without marks: largest peak 7.0 MiB (t: all)");
+	live_keys(l, "t");
+	live_has(l, "\n100 (1)");
+	live_keys(l, "t/109\n");
+	live_has(l, "109 (1)");
+	live_free(l);
+	sim_mm_free(&sh);
+}
+
 /* Many marks: so many are kept, with the largest peaks, and covered ones are gone. */
 static void bounded(void **state)
 {
@@ -302,6 +432,9 @@ int main(void)
 	    cmocka_unit_test(what_was_open_at_a_moment),
 	    cmocka_unit_test(a_tree),
 	    cmocka_unit_test(a_sum_of_processes),
+	    cmocka_unit_test(threads_by_the_thousand),
+	    cmocka_unit_test(in_a_container),
+	    cmocka_unit_test(small_ones_are_one_row),
 	    cmocka_unit_test(bounded),
 	    cmocka_unit_test(short_processes_by_the_thousand),
 	    cmocka_unit_test(any_size),

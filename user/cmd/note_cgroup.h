@@ -5,7 +5,7 @@
 #include "resolve/cgroup_names.h"
 #include "store/store.h"
 
-/* Records what the cgroup of a process that has begun is called, unless that was done. */
-void note_cgroup(struct store *s, struct cgroup_names *n, const struct process *p);
+/* What the cgroup of a process that has begun is called; false: that was told, or is not known. */
+bool note_cgroup(struct cgroup *out, struct cgroup_names *n, const struct process *p);
 
 #endif

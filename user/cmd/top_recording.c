@@ -70,6 +70,21 @@ static int on_verdict(void *ctx, const struct verdict *v)
 	return 0;
 }
 
+/* Containers' names. */
+static int load_cgroups(struct load *l, struct recording *r)
+{
+	const struct board_process *bp = l->top->board.processes;
+	struct cgroup c;
+	int n = 0;
+
+	for (; bp && n >= 0; bp = bp->hh.next) {
+		n = recording_cgroup(r, bp->p.cgroup_id, &c);
+		if (n > 0)
+			board_cgroup(&l->top->board, &c);
+	}
+	return n < 0 ? n : 0;
+}
+
 static int load_verdicts(struct load *l, struct recording *r)
 {
 	const struct board_process *bp = l->top->board.processes;
@@ -99,6 +114,8 @@ static int load(struct top *top, struct recording *r)
 	err = recording_replay_events(r, &sink, on_event, &l, NULL, &end_ns);
 	if (!err)
 		err = load_verdicts(&l, r);
+	if (!err)
+		err = load_cgroups(&l, r);
 	if (!err)
 		board_over(&top->board, end_ns, end->finished ? end->status : -1);
 	board_unlock(&top->board);

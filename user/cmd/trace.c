@@ -26,6 +26,7 @@
 static void on_process_begun(void *ctx, const struct process *p)
 {
 	struct trace *t = ctx;
+	struct cgroup cgroup;
 
 	if (board_of(t))
 		board_process_begun(board_of(t), p);
@@ -33,8 +34,12 @@ static void on_process_begun(void *ctx, const struct process *p)
 	t->seen++;
 	if (t->seen > 1)
 		t->line_flags |= LINE_PID;
-	if (t->store && t->cgroups)
-		note_cgroup(t->store, t->cgroups, p);
+	if (t->cgroups && note_cgroup(&cgroup, t->cgroups, p)) {
+		if (board_of(t))
+			board_cgroup(board_of(t), &cgroup);
+		if (t->store)
+			store_cgroup(t->store, &cgroup);
+	}
 	if (t->store)
 		store_process(t->store, p);
 }
@@ -257,7 +262,7 @@ int trace_begin(struct trace *t)
 	err = t->opt.no_record ? 0 : trace_record(t);
 	if (err)
 		return err;
-	if (t->store)
+	if (t->store || board_of(t))
 		t->cgroups = cgroup_names_new("");
 	if (!t->opt.quiet && !t->opt.watch)
 		t->feed = feed_open(STDERR_FILENO);

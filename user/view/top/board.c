@@ -22,6 +22,7 @@ static void free_process(struct board *b, struct board_process *bp)
 	HASH_DEL(b->processes, bp);
 	b->nprocesses--;
 	series_free(&bp->rss);
+	threads_free(&bp->threads, &b->nthreads);
 	free(bp);
 }
 
@@ -33,6 +34,7 @@ void board_free(struct board *b)
 		free(b->done[i]);
 	free(b->done);
 	free(b->verdicts);
+	board_cgroups_free(b);
 	series_free(&b->rss);
 	pthread_mutex_destroy(&b->lock);
 	memset(b, 0, sizeof(*b));
@@ -412,6 +414,7 @@ void board_event(struct board *b, const struct event *ev)
 
 	if (!bp || bp->gone)
 		return;
+	threads_event(&bp->threads, ev, &b->nthreads);
 	if (ev->kind == PP_SAMPLE)
 		on_sample(b, bp, ev);
 	else if (event_is_edge(ev->kind))
@@ -504,17 +507,52 @@ static int collect(void *ctx, const struct phase *ph)
 	return c->n == c->max && c->now;
 }
 
+static void each_open_at(const struct board *b, const struct board_process *bp, uint64_t at_ns,
+			 bool now, int (*fn)(void *, const struct phase *), void *ctx)
+{
+	if (b->model && !bp->ended)
+		model_each_open(b->model, bp->p.mm_id, at_ns, fn, ctx);
+	if (now && !(b->over && bp->p.exit == PX_RUNNING))
+		return;
+	for (const struct board_phase *d = bp->phases; d; d = d->older)
+		if (d->ph.end_ns > at_ns || (now && d->ph.ended_by == PH_BY_TRACE))
+			fn(ctx, &d->ph);
+}
+
 size_t board_open_at(const struct board *b, const struct board_process *bp, uint64_t at_ns,
 		     bool now, struct phase *out, size_t max)
 {
 	struct collect c = {bp, at_ns, now, out, 0, max};
 
-	if (b->model && !bp->ended)
-		model_each_open(b->model, bp->p.mm_id, at_ns, collect, &c);
-	if (now && !(b->over && bp->p.exit == PX_RUNNING))
-		return c.n;
-	for (const struct board_phase *d = bp->phases; d; d = d->older)
-		if (d->ph.end_ns > at_ns || (now && d->ph.ended_by == PH_BY_TRACE))
-			collect(&c, &d->ph);
+	each_open_at(b, bp, at_ns, now, collect, &c);
 	return c.n;
+}
+
+struct innermost {
+	uint32_t tid;
+	uint64_t at_ns;
+	struct phase *out;
+	bool found;
+};
+
+static int look(void *ctx, const struct phase *ph)
+{
+	struct innermost *in = ctx;
+
+	if (ph->tid != in->tid || ph->kind >= PH_STARTUP || ph->start_ns > in->at_ns)
+		return 0;
+	if (in->found && ph->start_win < in->out->start_win)
+		return 0;
+	*in->out = *ph;
+	in->found = true;
+	return 0;
+}
+
+bool board_thread_open(const struct board *b, const struct board_process *bp, uint32_t tid,
+		       uint64_t at_ns, bool now, struct phase *out)
+{
+	struct innermost in = {.tid = tid, .at_ns = at_ns, .out = out};
+
+	each_open_at(b, bp, at_ns, now, look, &in);
+	return in.found;
 }

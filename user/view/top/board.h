@@ -16,6 +16,7 @@
 #include "model/verdict.h"
 #include "view/source.h"
 #include "view/top/series.h"
+#include "view/top/threads.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -23,6 +24,7 @@
 #define BOARD_PHASES_MAX 16384u
 #define BOARD_PROCESSES_MAX 4096u
 #define BOARD_VERDICTS_MAX 256u
+#define BOARD_CGROUPS_MAX 1024u
 
 struct board_phase {
 	struct phase ph;	   /* where: not kept */
@@ -40,11 +42,12 @@ struct board_process {
 	uint64_t charge, limit, headroom; /* EV_NONE */
 	uint64_t win, win_max, win_min;	  /* samples of the open window */
 	struct series rss;
+	struct threads threads;
 	struct board_phase *phases;	    /* finished, newest first */
 	struct board_process *image;	    /* what it became by exec; NULL */
 	struct board_process *child, *next; /* scratch of whoever makes a tree of them */
 	uint64_t key;			    /* scratch: what it is sorted by */
-	bool listed;
+	bool listed, small;
 	bool drop;
 	UT_hash_handle hh;
 };
@@ -66,7 +69,9 @@ struct board {
 	uint64_t nphases; /* that ended, kept or not */
 	uint64_t changes; /* of the list of phases */
 	uint64_t dropped_processes;
-	struct verdict *verdicts; /* the last ones */
+	size_t nthreads;	      /* of all processes */
+	struct board_cgroup *cgroups; /* table: those of containers */
+	struct verdict *verdicts;     /* the last ones */
 	size_t nverdicts;
 	struct series rss; /* sum of all */
 	uint64_t now;
@@ -94,8 +99,14 @@ void board_process_ended(struct board *b, const struct process *p);
 void board_process_revised(struct board *b, const struct process *p);
 void board_verdict(struct board *b, const struct verdict *v);
 void board_event(struct board *b, const struct event *ev);
+/* What a cgroup of some of them is called. One that is no container's is not kept. */
+void board_cgroup(struct board *b, const struct cgroup *c);
 /* The tracing ended; the model is left alone from now on. */
 void board_over(struct board *b, uint64_t end_ns, int status);
+
+/* NULL: in no container that is known. */
+const struct cgroup *board_cgroup_of(const struct board *b, uint64_t id);
+void board_cgroups_free(struct board *b); /* by board_free() */
 
 struct board_process *board_find(const struct board *b, uint64_t mm_id);
 
@@ -106,6 +117,10 @@ struct board_process *board_find(const struct board *b, uint64_t mm_id);
  */
 size_t board_open_at(const struct board *b, const struct board_process *bp, uint64_t at_ns,
 		     bool now, struct phase *out, size_t max);
+
+/* The innermost phase that a thread had open at a moment, as far as one was named. */
+bool board_thread_open(const struct board *b, const struct board_process *bp, uint32_t tid,
+		       uint64_t at_ns, bool now, struct phase *out);
 
 /* RSS of a process at a moment, 0 before its begin and after its end. */
 uint64_t board_rss_at(const struct board_process *bp, uint64_t at_ns);

@@ -5,6 +5,8 @@
 
 #include "view/top/view.h"
 
+#define PAGE_ROOM 4 /* with less the list has it all */
+
 static void take_numbers(void *ctx, const struct process *p)
 {
 	struct board_process *bp = board_find(ctx, p->mm_id);
@@ -42,7 +44,7 @@ static void find_focus(struct top_view *v)
 {
 	struct top_place *place = top_place(v->s);
 
-	if (place->page != TOP_PROCESS && place->page != TOP_PHASE)
+	if (place->page != TOP_PROCESS && place->page != TOP_PHASE && place->page != TOP_THREADS)
 		return;
 	v->focus = board_find(v->b, place->of.mm_id);
 	if (!v->focus) /* dropped: so many have ended since */
@@ -64,9 +66,16 @@ static int timeline_height(int rows)
 static void draw_pages(struct top_view *v, int row, int room)
 {
 	switch (top_place(v->s)->page) {
+	case TOP_PROCESS:
+	case TOP_THREADS:
+		if (room >= PAGE_ROOM) {
+			top_process_line(v, row++);
+			room--;
+		}
+		top_table(v, row, room);
+		break;
 	case TOP_TREE:
 	case TOP_DONE:
-	case TOP_PROCESS:
 		top_table(v, row, room);
 		break;
 	case TOP_PHASE:

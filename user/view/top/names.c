@@ -5,15 +5,22 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "view/container.h"
 #include "view/top/view.h"
 
 void top_process_name(const struct top_view *v, const struct board_process *bp, char *out,
 		      size_t cap)
 {
-	char command[VIEW_COMMAND_MAX], inner[24] = "";
+	char command[VIEW_COMMAND_MAX], in[VIEW_CONTAINER_MAX] = "",
+					inner[VIEW_CONTAINER_MAX + 24] = "";
+	const struct cgroup *c = board_cgroup_of(v->b, bp->p.cgroup_id);
 
 	view_command(command, &bp->p, v->text);
-	if (bp->p.ns_pid && bp->p.ns_pid != bp->p.pid)
+	if (c)
+		view_container(in, c, v->text);
+	if (bp->p.ns_pid && in[0])
+		snprintf(inner, sizeof(inner), " (%" PRIu32 " in %s)", bp->p.ns_pid, in);
+	else if (bp->p.ns_pid && bp->p.ns_pid != bp->p.pid)
 		snprintf(inner, sizeof(inner), " (%" PRIu32 ")", bp->p.ns_pid);
 	snprintf(out, cap, "%" PRIu32 "%s %s", bp->p.pid, inner, command);
 }

@@ -97,6 +97,17 @@ bool top_row_phase(struct top_view *v, const struct top_row *row, struct phase *
 		top_process_phase(v, row->bp, ph);
 		return true;
 	}
+	if (row->start_win >= TOP_SMALL) {
+		if (!row->thread)
+			return false;
+		*ph = (struct phase){.kind = PH_SPAN,
+				     .grew_bytes = row->thread->grew,
+				     .faults_minor = row->thread->minflt,
+				     .faults_major = row->thread->majflt,
+				     /* What it did since its last mark is not known. */
+				     .exact = row->thread->ended || row->bp->gone};
+		return true;
+	}
 	if (row->done) {
 		*ph = row->done->ph;
 		return true;
@@ -110,7 +121,7 @@ bool top_row_phase(struct top_view *v, const struct top_row *row, struct phase *
 	return false;
 }
 
-static int add(struct top_view *v, struct top_row row)
+int top_add_row(struct top_view *v, struct top_row row)
 {
 	struct top_list *l = v->list;
 
@@ -250,13 +261,14 @@ static int collect_processes(struct top_view *v)
 	struct board_process **all;
 	struct phase ph;
 
+	top_roll_up(v);
 	all = reallocarray(l->processes, v->b->nprocesses + 1, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	l->processes = all;
 	l->nprocesses = 0;
 	for (struct board_process *bp = v->b->processes; bp; bp = bp->hh.next) {
-		bp->listed = listed(v, bp);
+		bp->listed = !bp->small && listed(v, bp);
 		bp->child = bp->next = NULL;
 		bp->key = 0;
 		if (!bp->listed)
@@ -292,10 +304,10 @@ static int add_ended(struct top_view *v, struct board_process *bp, unsigned int 
 
 	for (const struct board_phase *d = bp->phases; d && !err; d = d->older)
 		if (phase_matches(v, bp, &d->ph))
-			err = add(v, (struct top_row){.bp = bp,
-						      .done = d,
-						      .start_win = d->ph.start_win,
-						      .depth = depth + d->ph.depth});
+			err = top_add_row(v, (struct top_row){.bp = bp,
+							      .done = d,
+							      .start_win = d->ph.start_win,
+							      .depth = depth + d->ph.depth});
 	if (!err && v->list->n > first)
 		qsort(v->list->rows + first, v->list->n - first, sizeof(struct top_row), by_begin);
 	return err;
@@ -305,15 +317,15 @@ static int add_process(struct top_view *v, struct board_process *bp, unsigned in
 {
 	bool whole = process_matches(v, bp);
 	size_t n = top_open(v, bp);
-	int err = add(v, (struct top_row){.bp = bp, .start_win = TOP_NOW, .depth = depth});
+	int err = top_add_row(v, (struct top_row){.bp = bp, .start_win = TOP_NOW, .depth = depth});
 
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct phase *ph = &v->list->open[i];
 
 		if (whole || phase_matches(v, bp, ph))
-			err = add(v, (struct top_row){.bp = bp,
-						      .start_win = ph->start_win,
-						      .depth = depth + 1 + ph->depth});
+			err = top_add_row(v, (struct top_row){.bp = bp,
+							      .start_win = ph->start_win,
+							      .depth = depth + 1 + ph->depth});
 	}
 	/* Nothing is open any more: what it was is shown in its place. */
 	if (v->b->over && v->now && !n && !err)
@@ -341,6 +353,9 @@ static int build_tree(struct top_view *v)
 	}
 	for (struct board_process *bp = roots; bp && !err; bp = bp->next)
 		err = add_process(v, bp, 0);
+	if (!err && l->small)
+		err =
+		    top_add_row(v, (struct top_row){.bp = v->b->processes, .start_win = TOP_SMALL});
 	return err;
 }
 
@@ -361,10 +376,10 @@ static int add_done(struct top_view *v, const struct board_phase *d, struct boar
 	if (d->drop || !bp || (!v->now && d->ph.end_ns > v->at) || !phase_matches(v, bp, &d->ph))
 		return 0;
 	key = c ? key_of(v, bp, &d->ph, c) : d->ph.peak.bytes;
-	return add(v, (struct top_row){.bp = bp,
-				       .done = d,
-				       .start_win = d->ph.start_win,
-				       .key = v->s->reverse ? ~key : key});
+	return top_add_row(v, (struct top_row){.bp = bp,
+					       .done = d,
+					       .start_win = d->ph.start_win,
+					       .key = v->s->reverse ? ~key : key});
 }
 
 /* Finished phases, by peak unless asked otherwise. */
@@ -380,11 +395,13 @@ static int build_done(struct top_view *v)
 
 		for (size_t i = 0; i < n && !err; i++)
 			if (phase_matches(v, v->focus, &v->list->open[i]))
-				err =
-				    add(v, (struct top_row){.bp = v->focus,
-							    .start_win = v->list->open[i].start_win,
-							    .depth = v->list->open[i].depth});
+				err = top_add_row(
+				    v, (struct top_row){.bp = v->focus,
+							.start_win = v->list->open[i].start_win,
+							.depth = v->list->open[i].depth});
 	}
+	if (v->focus && !err)
+		err = top_add_threads(v, false);
 	first = v->list->n;
 	for (const struct board_phase *d = v->focus ? v->focus->phases : NULL; d && !err;
 	     d = d->older)
@@ -402,21 +419,30 @@ static int build_done(struct top_view *v)
 	return err;
 }
 
+static struct top_item item_of(const struct top_row *row)
+{
+	return (struct top_item){.mm_id = row->start_win == TOP_SMALL ? 0 : row->bp->p.mm_id,
+				 .start_win = row->start_win,
+				 .id = row->done     ? row->done->ph.id
+				       : row->thread ? row->thread->tid
+						     : 0};
+}
+
 int top_list_build(struct top_view *v)
 {
 	struct top_list *l = v->list;
 	enum top_page page = top_place(v->s)->page;
 	int err = 0;
 
-	l->n = 0;
+	l->n = l->threads_left = l->small = 0;
 	l->open_of = NULL;
 	if (page == TOP_TREE)
 		err = build_tree(v);
 	else if (page == TOP_DONE || page == TOP_PROCESS)
 		err = build_done(v);
+	else if (page == TOP_THREADS)
+		err = top_add_threads(v, true);
 	for (size_t i = 0; i < l->n; i++)
-		l->items[i] = (struct top_item){.mm_id = l->rows[i].bp->p.mm_id,
-						.start_win = l->rows[i].start_win,
-						.id = l->rows[i].done ? l->rows[i].done->ph.id : 0};
+		l->items[i] = item_of(&l->rows[i]);
 	return err;
 }

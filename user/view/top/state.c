@@ -54,6 +54,11 @@ static void open_selected(struct top_state *s, const struct top_facts *f)
 
 	if (page == TOP_HELP || page == TOP_PHASE || !item->mm_id)
 		return;
+	if (item->start_win == TOP_THREAD) {
+		if (!item->id && page == TOP_PROCESS)
+			enter(s, TOP_THREADS, *item);
+		return;
+	}
 	enter(s, item->start_win == TOP_NOW ? TOP_PROCESS : TOP_PHASE, *item);
 }
 

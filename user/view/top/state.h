@@ -11,11 +11,14 @@
 #include <stdint.h>
 
 #define TOP_NOW UINT64_MAX
+/* In an item instead of a window: what is no phase. */
+#define TOP_THREAD (TOP_NOW - 1) /* id: its tid; 0: those that have no row */
+#define TOP_SMALL (TOP_NOW - 2)	 /* processes of no note, in one row */
 #define TOP_FILTER_MAX 64
 #define TOP_PAGES_MAX 8
 #define TOP_SPEED_ONE 3 /* index of 1 in the list of speeds */
 
-enum top_page { TOP_TREE, TOP_DONE, TOP_PROCESS, TOP_PHASE, TOP_NOTES, TOP_HELP };
+enum top_page { TOP_TREE, TOP_DONE, TOP_PROCESS, TOP_THREADS, TOP_PHASE, TOP_NOTES, TOP_HELP };
 
 /* Keys that are no characters; past the last character of Unicode. */
 enum top_key {

@@ -85,7 +85,8 @@ static void titles(struct top_view *v, const struct shape *s, int row)
 	cells_put(v->g, row, 0, s->name, CELL_HEAD,
 		  page == TOP_TREE   ? (v->s->flat ? "processes, phases" : "processes, open phases")
 		  : page == TOP_DONE ? "finished phases"
-				     : "phases of the process");
+		  : page == TOP_THREADS ? "threads of the process"
+					: "phases of the process");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct column *c = s->column[i];
 		char title[32];
@@ -103,7 +104,7 @@ static void titles(struct top_view *v, const struct shape *s, int row)
 }
 
 static void number(struct top_view *v, const struct column *c, const struct row *r, bool known,
-		   int row, int col, enum cell_style style)
+		   unsigned int marked, int row, int col, enum cell_style style)
 {
 	char text[32], *s = text;
 
@@ -111,7 +112,7 @@ static void number(struct top_view *v, const struct column *c, const struct row 
 		cells_right(v->g, row, col, (int)c->width, CELL_FAINT, "-");
 		return;
 	}
-	if (c->flags & COLUMN_MARKED && !r->ph->exact)
+	if (c->flags & marked && !r->ph->exact)
 		*s++ = '~';
 	column_text(s, c, r);
 	cells_right(v->g, row, col + 1, (int)c->width - 1, style, text);
@@ -122,7 +123,7 @@ static bool is_owner(struct top_view *v, const struct top_row *row, const struct
 	const struct process *p = &row->bp->p;
 	struct phase owner;
 
-	if (row->start_win == TOP_NOW || !p->peak.win || ph->start_win >= p->peak.win)
+	if (row->start_win >= TOP_SMALL || !p->peak.win || ph->start_win >= p->peak.win)
 		return false;
 	if (row->done && p->peak.win > ph->end_win)
 		return false;
@@ -162,20 +163,51 @@ static const char *note_of(struct top_view *v, const struct top_row *row, const 
 	return ascii ? " <- peak" : " ◀ peak";
 }
 
+static bool is_known(const struct top_row *row, const struct column *c, bool past)
+{
+	if (past && c->flags & COLUMN_TOTAL)
+		return false;
+	if (row->thread) /* its counters, and nothing else */
+		return c->flags & COLUMN_TOTAL && !(c->flags & COLUMN_LIVE);
+	return row->start_win != TOP_NOW || c->unit != UNIT_COUNT;
+}
+
+/* Many in one, and no numbers of theirs. */
+static bool draw_rest(struct top_view *v, const struct top_row *row, int at)
+{
+	char text[200], peak[24];
+	uint64_t most = v->list->small_peak;
+
+	if (row->start_win == TOP_SMALL)
+		snprintf(
+		    text, sizeof(text),
+		    "%zu processes of less than a second without marks: largest peak %s MiB (t: all)",
+		    v->list->small, text_mib(peak, most > INT64_MAX ? INT64_MAX : (int64_t)most));
+	else if (row->start_win == TOP_THREAD && !row->thread)
+		top_threads_rest(v, row->bp, text, sizeof(text));
+	else
+		return false;
+	cells_fit(v->g, at, 0, v->g->cols, CELL_FAINT, text);
+	return true;
+}
+
 static void draw_row(struct top_view *v, const struct shape *s, const struct top_row *row, int at)
 {
 	char name[TOP_NAME_MAX];
-	bool process = row->start_win == TOP_NOW, past = !v->now && !row->done;
+	bool process = row->start_win == TOP_NOW;
+	bool past = !v->now && !row->done;
 	enum cell_style style = CELL_PLAIN;
 	struct phase ph;
 	struct row r = {.run = &v->b->run, .p = &row->bp->p, .ph = &ph};
 	int indent = (int)row->depth * 2, col = s->name;
 	const char *note;
 
-	if (!top_row_phase(v, row, &ph))
+	if (draw_rest(v, row, at) || !top_row_phase(v, row, &ph))
 		return;
 	if (process)
 		process_text(v, row->bp, name, sizeof(name), &style);
+	else if (row->thread)
+		top_thread_name(v, row, name, sizeof(name));
 	else
 		top_phase_name(v, row->bp, &ph, name);
 	note = note_of(v, row, &ph, s->note);
@@ -184,13 +216,12 @@ static void draw_row(struct top_view *v, const struct shape *s, const struct top
 	cells_fit(v->g, at, indent, s->name - indent - 1, note ? CELL_PEAK : style, name);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct column *c = s->column[i];
-		bool known =
-		    !(past && c->flags & COLUMN_TOTAL) && !(process && c->unit == UNIT_COUNT);
 
-		number(v, c, &r, known, at, col, note ? CELL_PEAK : style);
+		number(v, c, &r, is_known(row, c, past), row->thread ? COLUMN_TOTAL : COLUMN_MARKED,
+		       at, col, note ? CELL_PEAK : style);
 		col += (int)c->width;
 	}
-	if (s->curve)
+	if (s->curve && !row->thread)
 		top_curve(v, row->bp, &ph, at, col + 2, s->curve - 2);
 	if (note)
 		cells_put(v->g, at, col + s->curve, s->note, CELL_PEAK, note);

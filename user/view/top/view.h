@@ -12,9 +12,10 @@
 /* A row of the list. */
 struct top_row {
 	struct board_process *bp;
-	const struct board_phase *done; /* finished; NULL: open, or the process itself */
-	uint64_t start_win;		/* TOP_NOW: the process itself */
-	unsigned int depth;		/* of indentation */
+	const struct board_phase *done;	   /* finished; NULL: open, or the process itself */
+	uint64_t start_win;		   /* TOP_NOW: the process itself; TOP_THREAD, TOP_SMALL */
+	const struct board_thread *thread; /* of TOP_THREAD; NULL: those that have no row */
+	unsigned int depth;		   /* of indentation */
 	uint64_t key;
 	size_t order;
 };
@@ -25,6 +26,9 @@ struct top_list {
 	size_t n, room;
 	struct board_process **processes; /* scratch */
 	size_t nprocesses;
+	size_t threads_left; /* known threads without a row */
+	size_t small;	     /* processes that are one row */
+	uint64_t small_peak;
 	struct phase open[MOMENT_OPEN_MAX]; /* scratch: of open_of */
 	const struct board_process *open_of;
 	size_t nopen;
@@ -57,8 +61,23 @@ bool top_row_phase(struct top_view *v, const struct top_row *row, struct phase *
 #define TOP_COLUMNS_MAX 24
 size_t top_columns(const struct column *out[static TOP_COLUMNS_MAX]);
 
+/* threads_page.c */
+/* Rows of the threads of v->focus: the largest, or all of them. 0 or -ENOMEM. */
+int top_add_threads(struct top_view *v, bool all);
+int top_add_row(struct top_view *v, struct top_row row);
+/* "and 92 more threads, 5 without marks" */
+void top_threads_rest(const struct top_view *v, const struct board_process *bp, char *out,
+		      size_t cap);
+void top_thread_name(struct top_view *v, const struct top_row *row, char *out, size_t cap);
+/* "101 (7 in docker web-1) gunicorn", and its memory by kind. */
+void top_process_line(struct top_view *v, int row);
+
+/* roll_up.c */
+/* Sets bp->small of those that did nothing of note in a run that is over; v->list counts them. */
+void top_roll_up(struct top_view *v);
+
 /* names.c */
-/* "4242 python3 etl.py", "4242 (7) …". */
+/* "4242 python3 etl.py", "4242 (7) …", "4242 (7 in docker web-1) …". */
 void top_process_name(const struct top_view *v, const struct board_process *bp, char *out,
 		      size_t cap);
 /* Its label; of the time since a mark "(since LABEL)". */
