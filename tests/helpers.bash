@@ -26,6 +26,13 @@ MIB=1048576
 
 setup() {
 	T=$BATS_TEST_TMPDIR
+	# Emulated processors on a shared machine starve a test now and then; what is wrong fails twice.
+	# shellcheck disable=SC2034  # bats reads it
+	[ "${PEAKPHASE_GUEST:-0}" = 0 ] || BATS_TEST_RETRIES=1
+	if [ "${BATS_TEST_TRY_NUMBER:-1}" -gt 1 ]; then
+		echo "# once more: $BATS_TEST_DESCRIPTION" >&3
+		rm -rf "${T:?}"/*
+	fi
 	R=$T/r.peak
 	OUT=$T/out
 	ERR=$T/err
