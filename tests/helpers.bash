@@ -24,8 +24,7 @@ export PYTHONPATH=$PEAKPHASE_BUILD/python PYTHONDONTWRITEBYTECODE=1
 # shellcheck disable=SC2034  # for the tests
 MIB=1048576
 
-setup() {
-	T=$BATS_TEST_TMPDIR
+twice_in_guests() {
 	# Emulated processors on a shared machine starve a test now and then; what is wrong fails twice.
 	# shellcheck disable=SC2034  # bats reads it
 	[ "${PEAKPHASE_GUEST:-0}" = 0 ] || BATS_TEST_RETRIES=1
@@ -33,6 +32,11 @@ setup() {
 		echo "# once more: $BATS_TEST_DESCRIPTION" >&3
 		rm -rf "${T:?}"/*
 	fi
+}
+
+setup() {
+	T=$BATS_TEST_TMPDIR
+	twice_in_guests
 	R=$T/r.peak
 	OUT=$T/out
 	ERR=$T/err
