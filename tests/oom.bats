@@ -184,8 +184,8 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 	"$PP" report "$R" | grep -q 'the charge held besides: cache .* shmem \(79\|80\)\.'
 }
 
-# memory.oom.group is of cgroup v2, which the guests have.
-# bats test_tags=guest
+# memory.oom.group is of cgroup v2.
+# bats test_tags=cgroup2
 @test "all of a group are killed: a verdict for each" {
 	cgroup group 192M
 	echo 1 >"$C/memory.oom.group"
