@@ -3,7 +3,9 @@
 #include "store_fixture.h"
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #define MARKS_MAX 4000
 /*
@@ -271,6 +273,73 @@ static void test_killed_tracer(void **state)
 	folder_remove(&f);
 }
 
+/*
+ * Marks, each followed by its phase, until killed: at a rate at which many come while a batch of
+ * edges is written, and too few for the writer to look at its edges again before it commits.
+ */
+static pid_t start_flood(const char *path)
+{
+	struct run_info info = plain_info();
+	struct phase ph = {.mm_id = 1, .pid = 4242, .tid = 4242, .kind = PH_CHECKPOINT};
+	struct event ev;
+	struct store *s;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (store_create(&s, path, &info))
+		_exit(1);
+	for (unsigned i = 1; i < 200000; i++) {
+		plain_edge(&ev, PP_MARK, i, "flood");
+		store_event(s, &ev);
+		ph.id = i;
+		ph.end_win = i;
+		store_phase(s, &ph);
+		usleep(250);
+	}
+	_exit(2);
+}
+
+/* Whenever the tracer is killed, each phase that was committed has its edge. */
+static void test_no_phase_before_its_edge(void **state)
+{
+	static const char count[] =
+	    "SELECT (SELECT count(*) FROM phases), (SELECT count(*) FROM edges)";
+	unsigned changes = 0, early = 0;
+	sqlite3_int64 last = 0;
+	sqlite3_stmt *st;
+	struct folder f;
+	sqlite3 *db;
+	pid_t pid;
+
+	(void)state;
+	folder_make(&f);
+	pid = start_flood(f.file);
+	for (int i = 0; i < 1000 && !folder_has(&f, ""); i++)
+		usleep(1000);
+	assert_int_equal(sqlite3_open_v2(f.file, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	sqlite3_busy_timeout(db, 5000);
+	for (int i = 0; i < 2000 && changes < 30; i++) {
+		usleep(2000);
+		if (sqlite3_prepare_v2(db, count, -1, &st, NULL))
+			continue; /* not made yet */
+		if (sqlite3_step(st) == SQLITE_ROW) {
+			changes += sqlite3_column_int64(st, 1) != last;
+			last = sqlite3_column_int64(st, 1);
+			early += sqlite3_column_int64(st, 0) > last;
+		}
+		sqlite3_finalize(st);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	sqlite3_close(db);
+	assert_true(changes >= 30);
+	assert_int_equal(early, 0);
+	folder_remove(&f);
+}
+
 static volatile sig_atomic_t handled_by;
 
 static void on_signal(int sig)
@@ -338,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_read_while_written),
 	    cmocka_unit_test(test_killed_tracer),
+	    cmocka_unit_test(test_no_phase_before_its_edge),
 	    cmocka_unit_test(test_signals_are_for_the_main_thread),
 	    cmocka_unit_test(test_idle_costs_nothing),
 	};

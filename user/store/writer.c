@@ -196,10 +196,11 @@ static void write_one(struct writer *w, const struct queue_message *m)
 		fail(w, create_errno(w->db, rc));
 }
 
+static void write_edges(struct writer *w);
+
 /* Rows of one lane; when the rest is written, edges that came meanwhile go first. */
-static void write_lane(struct writer *w, enum queue_lane lane)
+static void write_batch(struct writer *w, enum queue_lane lane, struct queue_batch b)
 {
-	struct queue_batch b = queue_take(w->queue, lane);
 	unsigned n = 0;
 
 	if (b.size && (!w->oldest_ns || b.first_ns < w->oldest_ns))
@@ -212,7 +213,7 @@ static void write_lane(struct writer *w, enum queue_lane lane)
 		if (++n % ROWS_PER_LOOK)
 			continue;
 		if (lane == LANE_REST && queue_used(w->queue, LANE_EDGES)) {
-			write_lane(w, LANE_EDGES);
+			write_edges(w);
 			if (!w->oldest_ns)
 				w->oldest_ns = b.first_ns;
 		}
@@ -222,6 +223,23 @@ static void write_lane(struct writer *w, enum queue_lane lane)
 			w->oldest_ns = at < b.size ? b.first_ns : 0;
 		}
 	}
+}
+
+static void write_edges(struct writer *w)
+{
+	write_batch(w, LANE_EDGES, queue_take(w->queue, LANE_EDGES));
+}
+
+/*
+ * The rest is taken before the edges and written after them: an edge is given before the phases
+ * that it ends, so no commit holds a phase whose edges are still to come.
+ */
+static void write_all(struct writer *w)
+{
+	struct queue_batch rest = queue_take(w->queue, LANE_REST);
+
+	write_edges(w);
+	write_batch(w, LANE_REST, rest);
 }
 
 void writer_run(struct writer *w)
@@ -235,8 +253,7 @@ void writer_run(struct writer *w)
 		more = queue_wait(w->queue, LINGER_NS, due);
 		if (!w->in_transaction)
 			w->next_commit_ns = clock_mono_ns() + LINGER_NS;
-		write_lane(w, LANE_EDGES);
-		write_lane(w, LANE_REST);
+		write_all(w);
 		if (!w->in_transaction)
 			continue;
 		if (w->oldest_ns && w->oldest_ns + LINGER_NS < w->next_commit_ns)
