@@ -230,3 +230,16 @@ has_zombie() {
 	grep -qE '^[RS] [0-9]+$' "$T/states"
 	refute grep -q '^[TtX]' "$T/states"
 }
+
+# Before, while, and after it is taken in.
+@test "a process that ends while it is attached to: the attach ends too, whenever that is" {
+	local i status
+	for i in $(seq "$(scaled 20)"); do
+		start_target "$W/script" hog:60 "sleep:$((i * 20 * SLOW))"
+		# Its end is somebody else's to wait for: a zombie until the test is over.
+		status=0
+		timeout $((20 * SLOW)) "$PP" attach --no-record -q -p "$TARGET" 2>"$ERR" || status=$?
+		[ $status -le 1 ] || fail "round $i: status $status: $(cat "$ERR")"
+		[ $status -eq 0 ] || grep -qE 'ended before|no process' "$ERR"
+	done
+}

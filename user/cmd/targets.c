@@ -137,6 +137,7 @@ int targets_take_in(struct targets *t, struct session *s)
 		if (!err && k.fresh)
 			err = session_adopt(s);
 	}
+	session_forget_ended(s);
 	if (err == -E2BIG) {
 		say_error("there are more processes than can be traced at once");
 		say_remedy("--processes N makes room for N");

@@ -95,6 +95,11 @@ int session_await_cgroup(struct session *s, uint32_t hierarchy, const char *path
 /* Takes in all watched processes that have not been exec'ed yet, as they are. */
 int session_adopt(struct session *s);
 /*
+ * After session_adopt(): lets go of watched processes that it could not take in, as they had given
+ * their memory back already. Their end has been told, or never will be.
+ */
+void session_forget_ended(struct session *s);
+/*
  * The tracing ends: nothing new is sent or counted from here on but a last edge of every process,
  * to be polled after this. Probes stay until session_close(), which may take long: the kernel waits
  * for threads that are within one.

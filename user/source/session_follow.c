@@ -142,6 +142,21 @@ int session_adopt(struct session *s)
 	return session_iter(s->skel->progs.adopt_running, 0);
 }
 
+void session_forget_ended(struct session *s)
+{
+	int fd = bpf_map__fd(s->skel->maps.procs);
+	uint32_t key, next;
+	struct proc_state v;
+	bool more;
+
+	for (more = !bpf_map_get_next_key(fd, NULL, &key); more; key = next) {
+		/* Before it goes: after it, the kernel would begin from the first again. */
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		if (!bpf_map_lookup_elem(fd, &key, &v) && v.slot == NO_SLOT)
+			bpf_map_delete_elem(fd, &key);
+	}
+}
+
 bool session_follows_any(struct session *s)
 {
 	uint32_t key;
