@@ -102,7 +102,7 @@ static __always_inline bool outlived(u64 key)
 
 /*
  * Takes the mm of process pid (in the tracer's namespace) in; its state, or NULL: table full
- * (counted) or already in it. The caller sends the base edge.
+ * (counted) or already in it. Its events count from the base edge on, which the caller sends.
  */
 static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 pid)
 {
@@ -133,7 +133,6 @@ static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 pid)
 	st->min = st->last_sample = rss_of(st->value);
 	b = &buckets[bucket_of(st->mmap_base) & (BUCKETS - 1)];
 	b->slot = slot;
-	st->ready = 1;
 	__sync_fetch_and_add(&b->count, 1);
 	return st;
 }
@@ -157,8 +156,8 @@ static __always_inline void mm_release(struct mm_state *st)
 }
 
 /* task: the leader, or a thread that outlived it. mm's counters have been settled. */
-static __always_inline void send_base(struct mm_state *st, struct task_struct *task,
-				      struct mm_struct *mm, u32 reason, u64 parent_mm_id)
+static __always_inline void put_base(struct mm_state *st, struct task_struct *task,
+				     struct mm_struct *mm, u32 reason, u64 parent_mm_id)
 {
 	struct pp_base *b = edge_reserve(st, sizeof(*b));
 	u64 start, len;
@@ -192,6 +191,18 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 	    !bpf_probe_read_user(b->args, len, (void *)start))
 		b->args_len = len;
 	edge_submit(b, reason == PP_BY_EXEC && wake_due(&b->edge.hdr));
+}
+
+/*
+ * The base, and only then the mm's events: one on another CPU that is in the value, and not yet in
+ * the growth, would be in both, the base and the growth that follows. What moved meanwhile is found
+ * by the next event of that CPU, or the next edge.
+ */
+static __always_inline void send_base(struct mm_state *st, struct task_struct *task,
+				      struct mm_struct *mm, u32 reason, u64 parent_mm_id)
+{
+	put_base(st, task, mm, reason, parent_mm_id);
+	st->ready = 1;
 }
 
 /* By the last that used the mm; with its own counters, but with the pid and the end of the owner.
