@@ -231,6 +231,22 @@ has_zombie() {
 	refute grep -q '^[TtX]' "$T/states"
 }
 
+# What another processor is counting at that instant is in the base or in the growth, never in both.
+@test "attach while counters move on every processor: base and growth are the end, to the byte" {
+	local i
+	for i in $(seq "$(scaled 10)"); do
+		rm -f "$T/stop"
+		start_target "$W/growing" 4 "$T/stop"
+		attach --no-follow -p "$TARGET"
+		touch "$T/stop"
+		wait_for "$TRACER"
+		[ "$STATUS" -eq 0 ]
+		[ "$(sql "$R" 'select count(*) from processes where end_ns > 0 and lost = 0 and (not exact or
+			grew_bytes - shrank_bytes + ext_grew_bytes - ext_shrank_bytes = end_bytes - baseline_bytes)')" -eq 1 ] || fail "round $i"
+		mv "$R" "$T/round$i.peak"
+	done
+}
+
 # Before, while, and after it is taken in.
 @test "a process that ends while it is attached to: the attach ends too, whenever that is" {
 	local i status

@@ -143,7 +143,7 @@ pid_of() { docker inspect -f '{{.State.Pid}}' "$1"; }
 	touch "$T/shared/go"
 	wait_for "$TRACER"
 	[ "$STATUS" -eq 0 ]
-	q 'near(delta(ph("linked")), 25 * MIB, 65536)'
+	q 'near(delta(ph("linked")), 25 * MIB, 131072)'
 }
 
 @test "--wait: for a container that does not run yet, and across its restart" {
