@@ -120,7 +120,11 @@ static int open_tables(struct recording *r, struct unfinished *u)
 	if (!rc)
 		rc = sqlite3_exec(db, "INSERT INTO temp.verdicts SELECT * FROM main.verdicts", NULL,
 				  NULL, NULL);
-	return rc ? access_failed(&r->access, r->path) : 0;
+	if (!rc)
+		return 0;
+	rc = access_failed(&r->access, r->path);
+	rows_close(&u->rows);
+	return rc;
 }
 
 int replay_unfinished(struct recording *r)
