@@ -8,7 +8,7 @@ load lib/cgroup
 
 setup() {
 	T=$BATS_TEST_TMPDIR R=$BATS_TEST_TMPDIR/r.peak OUT=$BATS_TEST_TMPDIR/out ERR=$BATS_TEST_TMPDIR/err
-	twice_in_guests
+	again
 	require_root
 	require_bpf
 	cgroup_setup

@@ -25,6 +25,7 @@ teardown_file() {
 
 setup() {
 	T=$BATS_TEST_TMPDIR R=$T/r.peak OUT=$T/out ERR=$T/err
+	again
 	require_root
 	require_bpf
 	command -v dockerd >/dev/null && command -v docker >/dev/null || skip "no Docker engine: tools/deps.sh test"

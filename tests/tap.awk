@@ -6,6 +6,7 @@
 #   troubles  failures found elsewhere, as in the kernel's log
 #   status    bats' exit status: not 0 without a failed test is a failure of its own
 /^1\.\.[0-9]+/ { planned = substr($0, 4) + 0; have_plan = 1 }
+/^# once more: / { again[++nagain] = substr($0, 14) }
 /^not ok / { failed++; bad[++nbad] = $0; next }
 /^ok / {
 	if (match($0, / # skip ?/)) {
@@ -38,6 +39,7 @@ END {
 		failed++
 		bad[++nbad] = "bats ended with status " status " though no test failed"
 	}
+	for (i = 1; i <= nagain; i++) printf "  TRIED AGAIN: %s\n", again[i]
 	for (i = 1; i <= nbad; i++) printf "  %s\n", bad[i]
 	printf "%s: %d passed, %d failed, %d skipped\n", name, passed, failed, skipped
 	exit (failed > 0 || passed == 0)
