@@ -232,7 +232,8 @@ overlap_of_200_and_100() {
 }
 
 @test "100,000 marks flat out: as many rows, in order, none lost, the tracer bounded" {
-	local rss most=0 n=100000
+	local rss most=0 n
+	n=$(scaled 100000)
 	start_tracer run -o "$R" -q -- "$W/flood" $n
 	# Its own memory, without the rings that it maps (they are file-backed).
 	while rss=$(awk '/^RssAnon:/ { print $2 }' "/proc/$TRACER/status" 2>/dev/null) && [ -n "$rss" ]; do
