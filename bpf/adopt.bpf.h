@@ -72,6 +72,7 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->usage_addr = st->limiter_addr = 0;
 	st->limit = PP_NO_LIMIT;
 	st->crossed = 0;
+	st->wrote[0] = st->wrote[1] = 0;
 	st->faults = 0;
 	st->next_fault = cfg_where_every;
 	st->co[0].key = st->co[1].key = 0;

@@ -21,6 +21,16 @@ const volatile u32 cfg_room_edges = 0; /* bytes on the edge ring that output lea
 u32 next_file = 1;
 u64 next_write = 1;
 
+/*
+ * What is kept of the output is copied as fast as this, on an average over OUT_BURST bytes: some
+ * percent of a CPU. What is written faster is counted.
+ */
+#define OUT_BYTE_NS 8ull
+#define OUT_BURST (16u << 20)
+
+/* Until when what was sent has used up that rate. Races of CPUs let a little more through. */
+u64 out_spent_ns;
+
 /* A line whose literal came so long ago has been taken as it stood: its end is an edge of its own.
  */
 #define LINE_OLD_NS 500000000ull
@@ -33,6 +43,7 @@ struct out_thread {
 	u64 at, count; /* the buffer; or the vector and its pieces */
 	u64 word;      /* the last bytes that it wrote to file `number` */
 	u64 next;      /* the same after this write */
+	u64 base;      /* --output: where in its stream the next piece begins */
 	u32 vector;
 	u32 number;
 	u32 stream;
@@ -174,6 +185,7 @@ struct sending {
 	struct out_scan *s;
 	const struct mm_state *st;
 	struct out_file *f;
+	bool needed; /* for the lines */
 };
 
 static __always_inline long send_chunk_of(struct sending *ctx, const u32 room)
@@ -186,8 +198,10 @@ static __always_inline long send_chunk_of(struct sending *ctx, const u32 room)
 	if (n > room)
 		n = room;
 	if (!o) {
-		count_loss(PP_LOSS_OUTPUT, 1);
-		ctx->f->gap = 1;
+		if (ctx->needed) {
+			count_loss(PP_LOSS_OUTPUT, 1);
+			ctx->f->gap = 1;
+		}
 		s->fault = 1;
 		return 1;
 	}
@@ -196,6 +210,7 @@ static __always_inline long send_chunk_of(struct sending *ctx, const u32 room)
 	o->write = ot->write;
 	o->pipe = ctx->f->pipe;
 	o->from = ctx->f->from;
+	o->at = ot->base;
 	o->file = ctx->f->number;
 	o->stream = ot->stream;
 	o->flags = (ot->edge ? PP_OUT_EDGE : 0) | (ctx->f->gap ? PP_OUT_GAP : 0);
@@ -207,6 +222,7 @@ static __always_inline long send_chunk_of(struct sending *ctx, const u32 room)
 		o->flags |= PP_OUT_GAP;
 		s->fault = 1;
 	}
+	ot->base += o->len;
 	ctx->f->gap = 0;
 	s->at += n;
 	s->left -= n;
@@ -233,9 +249,9 @@ static long send_piece(u32 i, struct sending *ctx)
 }
 
 static __always_inline void send(struct out_thread *ot, struct out_scan *s, struct mm_state *st,
-				 struct out_file *f, u32 bytes)
+				 struct out_file *f, u32 bytes, bool needed)
 {
-	struct sending ctx = {.ot = ot, .s = s, .st = st, .f = f};
+	struct sending ctx = {.ot = ot, .s = s, .st = st, .f = f, .needed = needed};
 
 	aim(s, ot, bytes);
 	if (bytes) {
@@ -259,27 +275,63 @@ static __always_inline void advance(struct out_thread *ot, struct out_file *f)
 		f->hit_ns = 0;
 }
 
+/* Large writes leave room for small ones: an error's text behind a flood of data. */
+static __always_inline bool within_rate(u32 bytes)
+{
+	u64 most = OUT_BURST * OUT_BYTE_NS / (bytes > PP_OUT_LARGE ? 2 : 1);
+	u64 now = bpf_ktime_get_ns(), spent = out_spent_ns;
+
+	if (spent < now)
+		spent = now;
+	if (spent - now > most)
+		return false;
+	out_spent_ns = spent + bytes * OUT_BYTE_NS;
+	return true;
+}
+
+static __always_inline bool kept(const struct out_thread *ot)
+{
+	return cfg_keep >> ot->stream & 1;
+}
+
+static __always_inline void send_kept(struct out_thread *ot, struct out_scan *s,
+				      struct mm_state *st, struct out_file *f, long ret, u32 bytes,
+				      bool needed)
+{
+	u64 end;
+
+	ot->base = __sync_fetch_and_add(&st->wrote[(ot->stream - 1) & 1], ret);
+	end = ot->base + ret;
+	if (needed || within_rate(bytes))
+		send(ot, s, st, f, bytes, needed);
+	if (ot->base < end)
+		count_loss(PP_LOSS_BYTES, end - ot->base);
+}
+
 static __always_inline void ends(struct out_thread *ot, struct out_file *f, struct out_scan *s,
 				 struct mm_state *st, struct task_struct *task, long ret)
 {
 	u32 bytes = ret > (long)OUT_MAX ? OUT_MAX : ret;
-	bool scans = cfg_every || cfg_nliterals, cold = ot->cold;
+	bool scans = cfg_every || cfg_nliterals, cold = ot->cold, needed;
 
 	ot->flags = ret > (long)OUT_MAX ? PP_OUT_CUT : 0;
+	ot->base = 0;
 	if (ret <= 0) {
 		if (ot->edge)
-			send(ot, s, st, f, 0);
+			send(ot, s, st, f, 0, true);
 		return;
 	}
 	if (scans && (cold || ot->seen != bytes))
 		scan(ot, f, s, bytes);
 	if (cold && cuts(ot, f))
 		cut_write(ot, st, task);
-	if (ot->flags)
+	if (scans && ot->flags)
 		count_loss(PP_LOSS_OUTPUT, 1);
-	if (cfg_every || ot->edge || f->open || ot->open || ot->last != '\n' ||
-	    cfg_keep >> ot->stream & 1)
-		send(ot, s, st, f, bytes);
+	needed = scans && (cfg_every || ot->edge || f->open || ot->open || ot->last != '\n');
+	if (kept(ot))
+		send_kept(ot, s, st, f, ret, bytes, needed);
+	else if (needed)
+		send(ot, s, st, f, bytes, true);
 	if (scans)
 		advance(ot, f);
 	if (ot->flags)

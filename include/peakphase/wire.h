@@ -270,6 +270,7 @@ struct pp_output {
 	pp_u64 write;  /* number of the write, over all processes */
 	pp_u64 pipe;   /* inode of the pipe that it went to; 0: no pipe */
 	pp_u64 from;   /* the same of the process's stdin */
+	pp_u64 at;     /* bytes that the process had written to this stream before the piece */
 	pp_u32 file;   /* number of the open file, over all processes; two fds may share it */
 	pp_u16 stream; /* 1: stdout, 2: stderr */
 	pp_u16 flags;  /* PP_OUT_* */
@@ -288,6 +289,7 @@ enum pp_loss {
 	PP_LOSS_MARKS,	 /* marks of a traced thread that could not be read at all */
 	PP_LOSS_NOTES,	 /* notes whose text, or the rest of it, the ring could not take */
 	PP_LOSS_OUTPUT,	 /* writes to stdout or stderr that were not seen, or not as a whole */
+	PP_LOSS_BYTES,	 /* bytes of what is kept of them (--output) that were not seen */
 	PP_LOSS_MAX,
 };
 
@@ -305,7 +307,7 @@ PP_ASSERT(sizeof(struct pp_oom) ==
 PP_ASSERT(sizeof(struct pp_mark) == sizeof(struct pp_edge) + 24, "pp_mark");
 PP_ASSERT(sizeof(struct pp_sample) == 32 + 8 * 8, "pp_sample");
 PP_ASSERT(sizeof(struct pp_write) == sizeof(struct pp_edge) + 8, "pp_write");
-PP_ASSERT(sizeof(struct pp_output) == 32 + 40, "pp_output");
+PP_ASSERT(sizeof(struct pp_output) == 32 + 48, "pp_output");
 PP_ASSERT(sizeof(struct pp_fault) == 32 + 32 + PP_NAME_MAX, "pp_fault");
 PP_ASSERT(sizeof(struct pp_note) == 32 + 24 + PP_NOTE_CHUNK, "pp_note");
 #endif

@@ -96,6 +96,22 @@ static int read_notes(struct walk *w, uint64_t mm_id)
 	return err;
 }
 
+static int on_output(void *ctx, const struct output_piece *p)
+{
+	struct walk *w = ctx;
+
+	if (p->len > sizeof(p->bytes) || p->stream < KEPT_STDOUT || p->stream > KEPT_STDERR)
+		abort();
+	w->sum += sum(p, offsetof(struct output_piece, bytes) + p->len);
+	return 0;
+}
+
+static int on_totals(void *ctx, const struct output_totals *t)
+{
+	((struct walk *)ctx)->sum += sum(t, sizeof(*t));
+	return 0;
+}
+
 static int on_process(void *ctx, const struct process *p)
 {
 	struct walk *w = ctx;
@@ -114,6 +130,10 @@ static int on_process(void *ctx, const struct process *p)
 						   &w->sum);
 	if (!err)
 		err = read_notes(w, p->mm_id);
+	if (!err)
+		err = recording_each_output(w->r, p->mm_id, on_output, w);
+	if (!err)
+		err = recording_each_output_back(w->r, p->mm_id, KEPT_STDERR, on_output, w);
 	return err ? err : recording_each_sample(w->r, p->mm_id, on_event, &w->sum);
 }
 
@@ -135,6 +155,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	w.sum += sum(recording_end(w.r), sizeof(struct run_end));
 	recording_each_process(w.r, on_process, &w);
 	recording_each_event(w.r, on_event, &w.sum);
+	recording_each_output(w.r, 0, on_output, &w);
+	recording_each_output_totals(w.r, on_totals, &w);
 	recording_replay(w.r, &none, NULL, NULL);
 	recording_close(&w.r);
 	/* So that no compiler finds that the sum is for nothing. */

@@ -20,6 +20,7 @@ seed() {
 	sqlite3 -bail "$work/r" "DROP VIEW report; DROP VIEW owners; DROP VIEW labelled;
 		DELETE FROM samples WHERE id NOT IN (SELECT id FROM samples ORDER BY id LIMIT 8);
 		DELETE FROM faults WHERE id NOT IN (SELECT id FROM faults ORDER BY id LIMIT 8);
+		DELETE FROM output WHERE id NOT IN (SELECT id FROM output ORDER BY id LIMIT 8);
 		UPDATE meta SET value = '{}' WHERE key = 'options'; UPDATE meta SET value = 'x' WHERE key IN ('command', 'kernel');
 		$2; PRAGMA page_size = 512; VACUUM INTO '$out/$1'"
 	rm -rf "$work"
@@ -28,5 +29,5 @@ seed() {
 recording=$1
 seed finished ""
 seed unfinished "UPDATE meta SET value = 0 WHERE key = 'finished'; DELETE FROM phases; DELETE FROM phase_where; DELETE FROM processes"
-seed empty "DELETE FROM phases; DELETE FROM phase_where; DELETE FROM processes; DELETE FROM edges; DELETE FROM bases; DELETE FROM deaths; DELETE FROM verdicts; DELETE FROM samples; DELETE FROM faults; DELETE FROM notes"
+seed empty "DELETE FROM phases; DELETE FROM phase_where; DELETE FROM processes; DELETE FROM edges; DELETE FROM bases; DELETE FROM deaths; DELETE FROM verdicts; DELETE FROM samples; DELETE FROM faults; DELETE FROM notes; DELETE FROM output"
 ls -l "$out"

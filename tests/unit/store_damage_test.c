@@ -118,9 +118,9 @@ static void test_not_a_recording(void **state)
 	assert_int_equal(unlink(f.file), 0);
 	sql(f.file, "CREATE TABLE edges(a); CREATE TABLE phases(b)");
 	assert_int_equal(walk(f.file), -EBADMSG);
-	sql(f.file, "PRAGMA application_id = 0x506b5068; PRAGMA user_version = 3");
+	sql(f.file, "PRAGMA application_id = 0x506b5068; PRAGMA user_version = 4");
 	assert_int_equal(walk(f.file), -EBADMSG);
-	sql(f.file, "PRAGMA user_version = 4");
+	sql(f.file, "PRAGMA user_version = 5");
 	assert_int_equal(walk(f.file), -ENOTSUP);
 	sql(f.file, "PRAGMA user_version = 1");
 	assert_int_equal(walk(f.file), -ENOTSUP);

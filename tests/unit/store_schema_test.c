@@ -10,8 +10,9 @@
 #define DOC "docs/recording.md"
 #define NAMES_MAX 64
 
-static const char *const documented[] = {"phases",   "phase_where", "processes", "meta",   "losses",
-					 "edges",    "bases",	    "samples",	 "faults", "notes",
+static const char *const documented[] = {"phases",   "phase_where", "processes", "meta",
+					 "losses",   "edges",	    "bases",	 "samples",
+					 "faults",   "notes",	    "output",	 "output_streams",
 					 "labelled", "owners",	    "report"};
 
 static char *read_doc(void)
@@ -214,7 +215,7 @@ static void test_queries_run(void **state)
 			fail_msg("query fails: %s", q);
 		rows += n;
 	}
-	assert_int_equal(queries, 9);
+	assert_int_equal(queries, 10);
 	/* One owner, one command, one label; there are no samples, faults and verdicts in it. */
 	assert_int_equal(rows, 3);
 	free(text);

@@ -56,6 +56,8 @@ static void say_losses(const struct run_end *end)
 		"notes were lost, or their rest: too many at once, or more than 256 MiB",
 	    [PP_LOSS_OUTPUT] =
 		"writes to stdout or stderr were not seen as a whole: marks may be missing (--ring-output)",
+	    [PP_LOSS_BYTES] =
+		"bytes of the output are not kept: they came too fast (--ring-output)",
 	};
 
 	for (int i = 0; i < PP_LOSS_MAX; i++)

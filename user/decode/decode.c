@@ -350,6 +350,7 @@ int decode_output(const void *data, size_t size, struct ev_output *out)
 	    .write = in.write,
 	    .pipe = in.pipe,
 	    .from = in.from,
+	    .at = in.at,
 	    .file = in.file,
 	    .stream = in.stream,
 	    .flags = in.flags,

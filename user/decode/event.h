@@ -152,6 +152,7 @@ struct ev_output {
 	uint64_t write; /* number of the write, over all processes */
 	uint64_t pipe,
 	    from;	 /* inodes of the pipe it went to, and of the process's stdin; 0: none */
+	uint64_t at;	 /* bytes that the process had written to this stream before */
 	uint32_t file;	 /* number of the open file */
 	uint16_t stream; /* 1: stdout, 2: stderr */
 	uint16_t flags;	 /* PP_OUT_* */

@@ -19,13 +19,21 @@ enum message_type {
 	MSG_SHARE,
 	MSG_CGROUP,
 	MSG_VERDICT,
-	MSG_UNHEARD
+	MSG_UNHEARD,
+	MSG_OUTPUT,
+	MSG_OUTPUT_DROP,
+	MSG_OUTPUT_TOTALS
 };
 
 #define MESSAGE_WHERE_MAX 256u /* rows of phase_where kept of one phase: the largest */
 
 struct message_covered {
 	uint64_t mm_id, from_win, to_win;
+};
+
+struct message_output_drop {
+	uint64_t from, to;
+	uint32_t stream;
 };
 
 struct message_losses {

@@ -20,6 +20,7 @@ struct recording {
 	sqlite3_stmt *where;
 	sqlite3_stmt *phases_at;
 	sqlite3_stmt *cgroup;
+	sqlite3_stmt *output;
 	struct phase_where where_rows[MESSAGE_WHERE_MAX];
 };
 

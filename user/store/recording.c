@@ -106,6 +106,7 @@ void recording_close(struct recording **rp)
 	sqlite3_finalize(r->where);
 	sqlite3_finalize(r->phases_at);
 	sqlite3_finalize(r->cgroup);
+	sqlite3_finalize(r->output);
 	access_close(&r->access);
 	for (int i = 0; i < INFO_TEXTS; i++)
 		free(r->texts[i]);

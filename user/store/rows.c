@@ -45,6 +45,15 @@ static int open_raw(struct rows *r, const char *schema)
 				      schema);
 	if (!rc)
 		rc = inserter_prepare(&r->unheard, r->db, &schema_unheard, "INSERT", schema);
+	if (!rc)
+		rc = inserter_prepare(&r->output, r->db, &schema_output, "INSERT", schema);
+	if (!rc)
+		rc = inserter_prepare(&r->output_streams, r->db, &schema_output_streams,
+				      "INSERT OR REPLACE", schema);
+	if (!rc)
+		rc = sqlite3_prepare_v3(
+		    r->db, "DELETE FROM main.output WHERE id BETWEEN ?1 AND ?2 AND stream = ?3", -1,
+		    SQLITE_PREPARE_PERSISTENT, &r->output_drop, NULL);
 	return rc;
 }
 
@@ -90,13 +99,16 @@ void rows_close(struct rows *r)
 	inserter_finalize(&r->notes);
 	inserter_finalize(&r->cgroups);
 	inserter_finalize(&r->unheard);
+	inserter_finalize(&r->output);
+	inserter_finalize(&r->output_streams);
 	inserter_finalize(&r->processes);
 	inserter_finalize(&r->phases);
 	inserter_finalize(&r->where);
 	inserter_finalize(&r->shares);
 	sqlite3_finalize(r->covered_where);
 	sqlite3_finalize(r->covered);
-	r->covered_where = r->covered = NULL;
+	sqlite3_finalize(r->output_drop);
+	r->covered_where = r->covered = r->output_drop = NULL;
 }
 
 static uint32_t edge_groups(enum pp_kind kind)
@@ -176,23 +188,42 @@ int rows_unheard(struct rows *r, const struct unheard *u)
 	return inserter_row(&r->unheard, &key, u, 0);
 }
 
-static int run_covered(sqlite3_stmt *st, uint64_t mm_id, uint64_t from_win, uint64_t to_win)
+int rows_output(struct rows *r, const struct output_piece *p)
 {
-	int rc = sqlite3_bind_int64(st, 1, (int64_t)mm_id);
+	int64_t key = (int64_t)p->id;
+
+	return inserter_row(&r->output, &key, p, 0);
+}
+
+int rows_output_totals(struct rows *r, const struct output_totals *t)
+{
+	int64_t key = t->stream;
+
+	return inserter_row(&r->output_streams, &key, t, 0);
+}
+
+static int run_with(sqlite3_stmt *st, uint64_t a, uint64_t b, uint64_t c)
+{
+	int rc = sqlite3_bind_int64(st, 1, (int64_t)a);
 
 	if (!rc)
-		rc = sqlite3_bind_int64(st, 2, (int64_t)from_win);
+		rc = sqlite3_bind_int64(st, 2, (int64_t)b);
 	if (!rc)
-		rc = sqlite3_bind_int64(st, 3, (int64_t)to_win);
+		rc = sqlite3_bind_int64(st, 3, (int64_t)c);
 	if (rc)
 		return rc;
 	sqlite3_step(st);
 	return sqlite3_reset(st);
 }
 
+int rows_output_drop(struct rows *r, uint32_t stream, uint64_t from, uint64_t to)
+{
+	return run_with(r->output_drop, from, to, stream);
+}
+
 int rows_covered(struct rows *r, uint64_t mm_id, uint64_t from_win, uint64_t to_win)
 {
-	int rc = run_covered(r->covered_where, mm_id, from_win, to_win);
+	int rc = run_with(r->covered_where, mm_id, from_win, to_win);
 
-	return rc ? rc : run_covered(r->covered, mm_id, from_win, to_win);
+	return rc ? rc : run_with(r->covered, mm_id, from_win, to_win);
 }

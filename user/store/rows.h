@@ -8,15 +8,17 @@
 
 #include "decode/unheard.h"
 #include "model/cgroup.h"
+#include "model/kept.h"
 #include "model/verdict.h"
 #include "store/column.h"
 
 struct rows {
 	sqlite3 *db;
-	struct inserter edges, bases, deaths, ooms, samples, faults, notes, cgroups,
-	    unheard; /* not in temp */
+	struct inserter edges, bases, deaths, ooms, samples, faults, notes, cgroups, unheard,
+	    output, output_streams; /* not in temp */
 	struct inserter processes, phases, where, shares, verdicts;
 	sqlite3_stmt *covered_where, *covered;
+	sqlite3_stmt *output_drop; /* not in temp */
 };
 
 /* schema: "main" (all tables) or "temp" (what the model makes only). */
@@ -30,6 +32,9 @@ int rows_phase(struct rows *r, const struct phase *ph);
 int rows_share(struct rows *r, const struct job_share *s);
 int rows_cgroup(struct rows *r, const struct cgroup *c);
 int rows_unheard(struct rows *r, const struct unheard *u);
+int rows_output(struct rows *r, const struct output_piece *p);
+int rows_output_drop(struct rows *r, uint32_t stream, uint64_t from, uint64_t to);
+int rows_output_totals(struct rows *r, const struct output_totals *t);
 int rows_covered(struct rows *r, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 
 #endif

@@ -143,6 +143,23 @@ static const struct column notes[] = {
 	 .max = UINT16_MAX},
 };
 
+static const struct column output[] = {
+	U64(output_piece, "time_ns", time_ns),
+	U64(output_piece, "mm_id", mm_id),
+	U32(output_piece, "pid", pid),
+	U32(output_piece, "tid", tid),
+	ENUM(output_piece, "stream", stream, 1, 2),
+	U64(output_piece, "at", at),
+	TEXT32(output_piece, "bytes", bytes, len, PP_OUT_LARGE),
+};
+
+static const struct column output_streams[] = {
+	U64(output_totals, "keep_first", keep_first),
+	U64(output_totals, "keep_last", keep_last),
+	U64(output_totals, "written", written),
+	U64(output_totals, "dropped", dropped),
+};
+
 static const struct column processes[] = {
 	U64(process, "parent_mm_id", parent_mm_id),
 	U32(process, "pid", pid),
@@ -280,6 +297,8 @@ TABLE(ooms, "edge_id");
 TABLE(samples, "id");
 TABLE(faults, "id");
 TABLE(notes, "id");
+TABLE(output, "id");
+TABLE(output_streams, "stream");
 TABLE(processes, "mm_id");
 TABLE(phases, "id");
 TABLE(job_shares, "mm_id");
@@ -302,6 +321,7 @@ const char schema_phases_index_sql[] =
 const char schema_samples_index_sql[] = "samples_by_mm ON samples (mm_id)";
 const char schema_verdicts_index_sql[] = "verdicts_by_mm ON verdicts (mm_id)";
 const char schema_notes_index_sql[] = "notes_by_mm ON notes (mm_id, tid, number)";
+const char schema_output_index_sql[] = "output_by_mm ON output (mm_id, stream, at)";
 
 const struct job_number schema_job_numbers[JOB_NUMBERS] = {
     {"job_most_live", offsetof(struct job, most_live)},
@@ -316,15 +336,16 @@ const struct job_number schema_job_numbers[JOB_NUMBERS] = {
 const char *const schema_loss_names[] = {
     [PP_LOSS_EDGES] = "edges", [PP_LOSS_SAMPLES] = "samples", [PP_LOSS_FAULTS] = "faults",
     [PP_LOSS_MMS] = "mms",     [PP_LOSS_GROWTH] = "growth",   [PP_LOSS_MARKS] = "marks",
-    [PP_LOSS_NOTES] = "notes", [PP_LOSS_OUTPUT] = "output",
+    [PP_LOSS_NOTES] = "notes", [PP_LOSS_OUTPUT] = "output",   [PP_LOSS_BYTES] = "output_bytes",
 };
 _Static_assert(sizeof(schema_loss_names) / sizeof(schema_loss_names[0]) == PP_LOSS_MAX,
 	       "a name for each class of loss");
 
 static const struct table *const tables[] = {
-    &schema_edges,	&schema_bases,	 &schema_deaths,    &schema_ooms,    &schema_samples,
-    &schema_faults,	&schema_notes,	 &schema_processes, &schema_phases,  &schema_phase_where,
-    &schema_job_shares, &schema_cgroups, &schema_verdicts,  &schema_unheard,
+    &schema_edges,    &schema_bases,	   &schema_deaths,     &schema_ooms,
+    &schema_samples,  &schema_faults,	   &schema_notes,      &schema_processes,
+    &schema_phases,   &schema_phase_where, &schema_job_shares, &schema_cgroups,
+    &schema_verdicts, &schema_unheard,	   &schema_output,     &schema_output_streams,
 };
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -367,6 +388,8 @@ int schema_create(sqlite3 *db)
 		rc = create_index(db, "main", schema_verdicts_index_sql);
 	if (!rc)
 		rc = create_index(db, "main", schema_notes_index_sql);
+	if (!rc)
+		rc = create_index(db, "main", schema_output_index_sql);
 	for (int i = 0; views_sql[i] && !rc; i++)
 		rc = sqlite3_exec(db, views_sql[i], NULL, NULL, NULL);
 	return rc;

@@ -12,20 +12,22 @@
 #define EDGE_GROUP_MARK 0x1u
 #define EDGE_GROUP_EXIT 0x2u
 
-extern const struct table schema_edges;	      /* struct event; key: number of the event */
-extern const struct table schema_bases;	      /* struct event; key: number of the edge */
-extern const struct table schema_deaths;      /* struct event, of PP_EXIT and PP_EXEC; the same */
-extern const struct table schema_ooms;	      /* struct event, of PP_OOM*; the same */
-extern const struct table schema_samples;     /* struct event */
-extern const struct table schema_faults;      /* struct event */
-extern const struct table schema_notes;	      /* struct event: pieces */
-extern const struct table schema_processes;   /* struct process; key: mm_id */
-extern const struct table schema_phases;      /* struct phase; key: id */
-extern const struct table schema_cgroups;     /* struct cgroup; key: id */
-extern const struct table schema_verdicts;    /* struct verdict; key: id */
-extern const struct table schema_unheard;     /* struct unheard; key: id */
-extern const struct table schema_phase_where; /* struct phase_where; keys: phase, rank */
-extern const struct table schema_job_shares;  /* struct job_share; key: mm_id */
+extern const struct table schema_edges;	  /* struct event; key: number of the event */
+extern const struct table schema_bases;	  /* struct event; key: number of the edge */
+extern const struct table schema_deaths;  /* struct event, of PP_EXIT and PP_EXEC; the same */
+extern const struct table schema_ooms;	  /* struct event, of PP_OOM*; the same */
+extern const struct table schema_samples; /* struct event */
+extern const struct table schema_faults;  /* struct event */
+extern const struct table schema_notes;	  /* struct event: pieces */
+extern const struct table schema_output;  /* struct output_piece; key: id */
+extern const struct table schema_output_streams; /* struct output_totals; key: stream */
+extern const struct table schema_processes;	 /* struct process; key: mm_id */
+extern const struct table schema_phases;	 /* struct phase; key: id */
+extern const struct table schema_cgroups;	 /* struct cgroup; key: id */
+extern const struct table schema_verdicts;	 /* struct verdict; key: id */
+extern const struct table schema_unheard;	 /* struct unheard; key: id */
+extern const struct table schema_phase_where;	 /* struct phase_where; keys: phase, rank */
+extern const struct table schema_job_shares;	 /* struct job_share; key: mm_id */
 
 /* Keys of meta for the numbers of struct job. */
 #define JOB_NUMBERS 7
@@ -42,6 +44,7 @@ extern const char schema_phases_index_sql[]; /* also on the temporary table of a
 extern const char schema_samples_index_sql[];
 extern const char schema_verdicts_index_sql[];
 extern const char schema_notes_index_sql[];
+extern const char schema_output_index_sql[];
 extern const char *const schema_loss_names[]; /* of enum pp_loss */
 
 /* Creates everything in an empty database, application_id and user_version included. */

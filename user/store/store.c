@@ -189,6 +189,32 @@ int store_unheard(struct store *s, const struct unheard *u)
 	return put(s, message_put(s->queue, MSG_UNHEARD, u, sizeof(*u)));
 }
 
+int store_output(struct store *s, const struct output_piece *p)
+{
+	if (failed(s))
+		return 0;
+	if (p->len > sizeof(p->bytes) || p->stream < 1 || p->stream > 2)
+		return put(s, -EINVAL);
+	return put(
+	    s, message_put(s->queue, MSG_OUTPUT, p, offsetof(struct output_piece, bytes) + p->len));
+}
+
+int store_output_drop(struct store *s, uint32_t stream, uint64_t from, uint64_t to)
+{
+	struct message_output_drop d = {from, to, stream};
+
+	if (failed(s))
+		return 0;
+	return put(s, message_put(s->queue, MSG_OUTPUT_DROP, &d, sizeof(d)));
+}
+
+int store_output_totals(struct store *s, const struct output_totals *t)
+{
+	if (failed(s))
+		return 0;
+	return put(s, message_put(s->queue, MSG_OUTPUT_TOTALS, t, sizeof(*t)));
+}
+
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win)
 {
 	struct message_covered c = {mm_id, from_win, to_win};

@@ -15,10 +15,11 @@
 
 #include "decode/unheard.h"
 #include "model/cgroup.h"
+#include "model/kept.h"
 #include "model/model.h"
 #include "model/note.h"
 
-#define STORE_SCHEMA 3 /* PRAGMA user_version */
+#define STORE_SCHEMA 4 /* PRAGMA user_version */
 
 /* Facts of a run; strings may be NULL. */
 struct run_info {
@@ -64,6 +65,10 @@ int store_phase(struct store *s, const struct phase *ph);
 int store_cgroup(struct store *s, const struct cgroup *c); /* names of process.cgroup_id: upsert */
 int store_verdict(struct store *s, const struct verdict *v); /* upsert by id */
 int store_unheard(struct store *s, const struct unheard *u);
+int store_output(struct store *s, const struct output_piece *p);
+/* Takes back pieces of a stream: numbers from up to and with to. */
+int store_output_drop(struct store *s, uint32_t stream, uint64_t from, uint64_t to);
+int store_output_totals(struct store *s, const struct output_totals *t); /* upsert */
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 int store_job(struct store *s, const struct job *j);
 int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t missed);
@@ -132,6 +137,19 @@ int recording_each_share(struct recording *r, int (*fn)(void *, const struct job
 int recording_each_note(struct recording *r, uint64_t mm_id, int (*fn)(void *, const struct note *),
 			void *ctx);
 int recording_note_text(struct recording *r, const struct note *n, char *buf);
+/*
+ * What programs wrote: of mm_id, by stream and offset; of all (0), by number. What is missing shows
+ * in the offsets.
+ */
+int recording_each_output(struct recording *r, uint64_t mm_id,
+			  int (*fn)(void *, const struct output_piece *), void *ctx);
+/* Of one stream, from its end. */
+int recording_each_output_back(struct recording *r, uint64_t mm_id, uint32_t stream,
+			       int (*fn)(void *, const struct output_piece *), void *ctx);
+/* One of them, by its number; -ENOENT: it is there no more. */
+int recording_output(struct recording *r, uint64_t id, struct output_piece *out);
+int recording_each_output_totals(struct recording *r,
+				 int (*fn)(void *, const struct output_totals *), void *ctx);
 int recording_each_sample(struct recording *r, uint64_t mm_id,
 			  int (*fn)(void *, const struct event *), void *ctx);
 

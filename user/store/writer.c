@@ -149,6 +149,7 @@ static int write_job(struct writer *w, const struct job *j)
 
 static int write_message(struct writer *w, const struct queue_message *m)
 {
+	const struct message_output_drop *d;
 	const struct message_covered *c;
 	uint64_t id;
 
@@ -170,6 +171,13 @@ static int write_message(struct writer *w, const struct queue_message *m)
 		return rows_verdict(&w->rows, message_data(m));
 	case MSG_UNHEARD:
 		return rows_unheard(&w->rows, message_data(m));
+	case MSG_OUTPUT:
+		return rows_output(&w->rows, message_data(m));
+	case MSG_OUTPUT_DROP:
+		d = message_data(m);
+		return rows_output_drop(&w->rows, d->stream, d->from, d->to);
+	case MSG_OUTPUT_TOTALS:
+		return rows_output_totals(&w->rows, message_data(m));
 	case MSG_LOSSES:
 		return writer_losses(w, message_data(m));
 	case MSG_JOB:

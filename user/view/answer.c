@@ -118,7 +118,7 @@ int answer_find(struct answer *a, const struct report_source *src)
 	a->exact = run->exact && !run->missed;
 	for (int i = 0; i < PP_LOSS_MAX; i++)
 		if (i != PP_LOSS_SAMPLES && i != PP_LOSS_FAULTS && i != PP_LOSS_NOTES &&
-		    run->losses[i])
+		    i != PP_LOSS_BYTES && run->losses[i])
 			a->exact = false;
 	err = src->each_process(src->ctx, add_process, a);
 	if (err || !a->images)

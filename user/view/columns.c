@@ -301,4 +301,5 @@ const struct loss_name loss_names[PP_LOSS_MAX] = {
     [PP_LOSS_NOTES] = {"notes", "notes, or the rest of them: too many at once"},
     [PP_LOSS_OUTPUT] =
 	{"output", "writes of the program that were not seen as a whole: marks may be missing"},
+    [PP_LOSS_BYTES] = {"output_bytes", "bytes of the output to be kept"},
 };

@@ -308,8 +308,8 @@ static void put_foot(struct report *r)
 	const struct report_run *run = r->src->run;
 
 	if (r->answer.exact && !run->losses[PP_LOSS_SAMPLES] && !run->losses[PP_LOSS_FAULTS] &&
-	    !run->losses[PP_LOSS_NOTES] && !r->bad_ends && !run->counts.orphans &&
-	    !run->counts.cut_open)
+	    !run->losses[PP_LOSS_NOTES] && !run->losses[PP_LOSS_BYTES] && !r->bad_ends &&
+	    !run->counts.orphans && !run->counts.cut_open)
 		return;
 	out_str(&r->out, "\n");
 	if (r->answer.error_bytes) {
