@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* First and last bytes of what is written: what goes out, what is taken back, and that it adds up. */
+/* First and last bytes of what is written: what goes out, what is taken back, and that it adds up.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

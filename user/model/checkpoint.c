@@ -7,21 +7,19 @@
  * covers from its beginning is not handed out, and what was handed out within it is taken back. Of
  * a gap that began before it only that part is handed out.
  */
-#include "model/mm.h"
+#include "model/checkpoint.h"
 
 #include <string.h>
+
+#include "model/emit.h"
+#include "model/overlap.h"
+#include "model/thread.h"
 
 void gap_begin(struct model *m, struct mm *p)
 {
 	point_drop(m, &p->gap);
 	p->gap = point_now(m, p, &p->sum);
 	p->gap_open = true;
-}
-
-/* Of the first checkpoint of a thread that begins now. */
-struct gap_cut gap_so_far(const struct mm *p)
-{
-	return (struct gap_cut){p->sum, maxima_since(p, &p->gap)};
 }
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Points where phases begin, and phases made of them when they end. */
-#include "model/mm.h"
+#include "model/emit.h"
+
+#include "model/where.h"
 
 struct point point_now(struct model *m, const struct mm *p, const struct tally *tally)
 {
@@ -155,4 +157,9 @@ void compact(struct mm *p)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (stack_due(all[i]))
 			compact_one(p, all[i]);
+}
+
+struct gap_cut gap_so_far(const struct mm *p)
+{
+	return (struct gap_cut){p->sum, maxima_since(p, &p->gap)};
 }

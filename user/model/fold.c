@@ -6,9 +6,13 @@
  * ends and carried into the one that begins. So a phase's peak is the maximum of its windows and
  * nothing else, and the largest peak of all phases is the process's.
  */
-#include "model/mm.h"
+#include "model/fold.h"
 
 #include <string.h>
+
+#include "model/checkpoint.h"
+#include "model/emit.h"
+#include "model/verdict_private.h"
 
 static uint64_t max_known(uint64_t a, uint64_t b)
 {
@@ -255,7 +259,7 @@ static void rise(const struct mm *p, struct tail *t, const struct ev_sample *s)
 void fold_sample(struct mm *p, const struct event *ev)
 {
 	const struct ev_sample *s = &ev->sample;
-	uint64_t win = order_extend(p, s->seq);
+	uint64_t win = number_of_window(p, s->seq);
 	struct tail *t = &p->tail;
 
 	if (win < p->next)

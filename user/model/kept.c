@@ -20,7 +20,7 @@ struct stream {
 	uint64_t first; /* bytes that the first ones count */
 	uint64_t last;	/* the same of the last ones */
 	struct last *ring;
-	size_t cap, begin, n, out; /* out: of n, the oldest, that went out */
+	size_t cap, begin, n, out;   /* out: of n, the oldest, that went out */
 	uint64_t drop_from, drop_to; /* 0: nothing to be taken back */
 	bool told;		     /* the totals, as they are */
 };
@@ -30,7 +30,7 @@ struct kept {
 	unsigned int streams;
 	struct stream stream[KEPT_STDERR + 1];
 	uint64_t next_id, arrived;
-	uint64_t room;		    /* bytes that may go out now */
+	uint64_t room;		     /* bytes that may go out now */
 	uint64_t polled_ns, told_ns; /* 0: never */
 };
 
@@ -185,7 +185,8 @@ static void send(struct kept *k)
 		for (int i = KEPT_STDOUT; i <= KEPT_STDERR; i++) {
 			struct stream *s = &k->stream[i];
 
-			if (s->out < s->n && (!from || at(s, s->out)->arrived < at(from, from->out)->arrived))
+			if (s->out < s->n &&
+			    (!from || at(s, s->out)->arrived < at(from, from->out)->arrived))
 				from = s;
 		}
 		if (!from)

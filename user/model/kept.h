@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What of a program's output is kept in the recording: of each stream the first bytes, and of what
- * came after them the last. Pieces go out as they come; what is pushed out of the last ones is taken
- * back. Pure but for the clock that callers pass; one thread.
+ * came after them the last. Pieces go out as they come; what is pushed out of the last ones is
+ * taken back. Pure but for the clock that callers pass; one thread.
  *
  * A flood is not written down only to be taken back: what is beyond KEPT_RATE waits here, and what
  * is pushed out while it waits never goes out.
@@ -14,9 +14,9 @@
 
 #define KEPT_FIRST (1u << 20)
 #define KEPT_LAST (8u << 20)
-#define KEPT_LEAST 64u	       /* a shorter piece counts as so many bytes: its row has a size too */
-#define KEPT_RATE (8u << 20)   /* bytes a second of the last ones that go out at once */
-#define KEPT_BURST (2u << 20)  /* and before that */
+#define KEPT_LEAST 64u	      /* a shorter piece counts as so many bytes: its row has a size too */
+#define KEPT_RATE (8u << 20)  /* bytes a second of the last ones that go out at once */
+#define KEPT_BURST (2u << 20) /* and before that */
 
 enum { KEPT_STDOUT = 1, KEPT_STDERR = 2 }; /* pp_output.stream */
 

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "model/mm.h"
+#include "model/model.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#include "model/fold.h"
+#include "model/mm.h"
+#include "model/mms.h"
+#include "model/order.h"
+#include "model/verdict_private.h"
+#include "model/where.h"
 
 struct model *model_new(const struct model_options *opt, const struct model_sink *sink)
 {

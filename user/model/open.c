@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Open phases as they stand. Reads only: nothing here changes what they will be when they end. */
-#include "model/mm.h"
-
 #include <string.h>
+
+#include "model/checkpoint.h"
+#include "model/fold.h"
 
 /* A point's maximum since then, the open window with it. */
 static struct peak peak_since(const struct mm *p, const struct point *from)

@@ -14,7 +14,7 @@
  * A checkpoint is known only when it ends, so a phase that ended within it before that was handed
  * out without a word of it. The checkpoint itself is flagged.
  */
-#include "model/mm.h"
+#include "model/overlap.h"
 
 #include <stdlib.h>
 

@@ -6,11 +6,16 @@
  * of labels in all processes; past that, the oldest of the process that has most are closed at its
  * last edge, as inexact, and counted (cut_open).
  */
-#include "model/mm.h"
+#include "model/span.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model/checkpoint.h"
+#include "model/emit.h"
+#include "model/overlap.h"
+#include "model/thread.h"
 
 static unsigned int hash_token(const struct model *m, uint64_t token)
 {

@@ -4,9 +4,11 @@
  * tells every beginning, but the end only of threads that marked: the rest pile up and are
  * forgotten, oldest first, when there are too many.
  */
-#include "model/mm.h"
+#include "model/thread.h"
 
 #include <stdlib.h>
+
+#include "model/emit.h"
 
 #define FORGET_LOOK 64 /* candidates looked at */
 

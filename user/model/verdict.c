@@ -6,9 +6,12 @@
  * picks processes that are dying already, without a signal of its own. Both together are proof,
  * unless the SIGKILL was somebody's.
  */
-#include "model/mm.h"
+#include "model/verdict_private.h"
 
 #include <string.h>
+
+#include "model/checkpoint.h"
+#include "model/mms.h"
 
 #define KILL 9u
 /* "The last seconds" before a verdict. */

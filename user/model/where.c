@@ -6,7 +6,7 @@
  * Faults come by another ring than edges. One of a window that is not open yet waits for it; one of
  * a window that is over is also put into the points made since, so that their difference is right.
  */
-#include "model/mm.h"
+#include "model/where.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static int prepare(struct model *m, struct mm *p)
 
 int where_fault(struct model *m, struct mm *p, const struct event *ev)
 {
-	uint64_t win = order_extend(p, ev->fault.seq);
+	uint64_t win = number_of_window(p, ev->fault.seq);
 	char name[PP_NAME_MAX] = {0};
 	struct where *w;
 	uint32_t i;
