@@ -4,6 +4,7 @@
  * begin and every end, and finds each phase's peak by looking at all instants between the two.
  */
 #include "events.h"
+#include "why_check.h"
 
 #define STREAMS 400
 #define STEPS 300
@@ -273,6 +274,8 @@ static void one(uint64_t seed, const uint32_t mix[3], bool reorder, int steps)
 		assert_true(w->w[i].seen);
 	covered(w, &g);
 	overlaps(&g);
+	if (steps == STEPS)
+		why_check_all(&w->m, &g, g.n / 8 + 1);
 	assert_int_equal(model_counts(m)->bad_ends, 0);
 	model_free(&m);
 	got_free(&g);

@@ -127,7 +127,7 @@ static json_t *report_of(struct fake *f, char **text)
 	size_t len = 0;
 	FILE *out = open_memstream(text, &len);
 
-	assert_int_equal(report_json(&src, out), 0);
+	assert_int_equal(report_json(&src, NULL, out), 0);
 	fclose(out);
 	return parse(*text, len);
 }

@@ -31,7 +31,7 @@ static void check(void (*make)(struct fake *), const struct report_style *style,
 	assert_non_null(f);
 	make(f);
 	src = fake_source(f);
-	assert_int_equal(report_text(&src, style, out), 0);
+	assert_int_equal(report_text(&src, style, NULL, out), 0);
 	fclose(out);
 	golden_check(__FILE__, name, text, len);
 	for (size_t i = 0; i < len; i++) {
@@ -181,7 +181,7 @@ static void says(void (*make)(struct fake *), const char *who, const char *limit
 	assert_non_null(f);
 	make(f);
 	src = fake_source(f);
-	assert_int_equal(report_text(&src, &(struct report_style){0}, out), 0);
+	assert_int_equal(report_text(&src, &(struct report_style){0}, NULL, out), 0);
 	fclose(out);
 	if (!strstr(text, who) || !strstr(text, limit))
 		fail_msg("neither %s nor %s in:\n%s", who, limit, text);
@@ -239,7 +239,7 @@ static void rows_fit(void **state)
 		unsigned rows = 0;
 		FILE *out = open_memstream(&text, &len);
 
-		assert_int_equal(report_text(&src, &style, out), 0);
+		assert_int_equal(report_text(&src, &style, NULL, out), 0);
 		fclose(out);
 		for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 			if (strncmp(line, "  ", 2) != 0)
@@ -261,7 +261,7 @@ static void says_nothing(struct fake *f, const char *expected)
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	assert_int_equal(report_text(&src, &style, out), -ENODATA);
+	assert_int_equal(report_text(&src, &style, NULL, out), -ENODATA);
 	fclose(out);
 	assert_string_equal(text, expected);
 	free(text);
@@ -301,14 +301,14 @@ static void errors_come_back(void **state)
 	assert_non_null(f);
 	fake_pipeline(f);
 	src = fake_source(f);
-	assert_int_equal(report_text(&src, &style, full), -ENOSPC);
+	assert_int_equal(report_text(&src, &style, NULL, full), -ENOSPC);
 	fclose(full);
 	full = fopen("/dev/full", "w");
-	assert_int_equal(report_json(&src, full), -ENOSPC);
+	assert_int_equal(report_json(&src, NULL, full), -ENOSPC);
 	fclose(full);
 	f->fail = -EIO;
-	assert_int_equal(report_text(&src, &style, null), -EIO);
-	assert_int_equal(report_json(&src, null), -EIO);
+	assert_int_equal(report_text(&src, &style, NULL, null), -EIO);
+	assert_int_equal(report_json(&src, NULL, null), -EIO);
 	fclose(null);
 	free(f);
 }

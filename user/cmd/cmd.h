@@ -14,6 +14,7 @@ enum status {
 	STATUS_FAILED = 1,
 	STATUS_USAGE = 2,
 	STATUS_CANNOT_TRACE = 3, /* here: this kernel, or this user */
+	STATUS_OVER_BUDGET = 4,
 	/* `run` passes its command's own status on, 128 + N for signal N */
 };
 
@@ -30,6 +31,7 @@ int cmd_run(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_presets(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

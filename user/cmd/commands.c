@@ -14,6 +14,7 @@ const struct subcommand subcommands[] = {
     {"attach", "trace processes that run already", cmd_attach},
     {"top", "the live view: which phase each process is in, how high it went", cmd_top},
     {"report", "which phase set the peak, phase by phase, of a recording", cmd_report},
+    {"diff", "what changed between recordings, label by label", cmd_diff},
     {"presets", "patterns of lines of known programs, for --preset", cmd_presets},
     {"doctor", "what this kernel and this user can do, and the remedy for what they cannot",
      cmd_doctor},

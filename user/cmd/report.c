@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/budgets.h"
 #include "cmd/cmd.h"
 #include "cmd/show.h"
 #include "lib/say.h"
@@ -17,12 +18,15 @@
 static const char usage[] =
     "Usage: peakphase report [options] [RECORDING]\n\n"
     "Which phase set the memory peak: the answer, then every phase. Without RECORDING: the newest *.peak here.\n\n"
-    "      --json       for programs: docs/json.md\n"
-    "      --members    anonymous, file and shared memory at the peak of each phase\n"
-    "      --notes      the texts that the program gave to its phases\n"
-    "      --no-color   no bold text (also: NO_COLOR in the environment)\n"
-    "  -q, --quiet      errors only on stderr\n"
-    "  -h, --help       this text\n";
+    "      --json               for programs: docs/json.md\n"
+    "      --why[=PHASE]        what the peak is made of, or that of PHASE: a label, or a glob\n"
+    "      --budget GLOB=SIZE   exit with 4 if a phase needs more: 'transform:*=500M'\n"
+    "      --members            anonymous, file and shared memory at the peak of each phase\n"
+    "      --notes              the texts that the program gave to its phases\n"
+    "      --no-color           no bold text (also: NO_COLOR in the environment)\n"
+    "  -q, --quiet              errors only on stderr\n"
+    "  -h, --help               this text\n\n"
+    "Exit status: 0 done, 1 the recording cannot be read, 2 usage, 4 over a budget.\n";
 
 static bool is_recording_name(const char *name)
 {
@@ -80,9 +84,11 @@ static int report_newest(const struct show_options *opt)
 
 int cmd_report(int argc, char **argv)
 {
-	enum { JSON = 256, MEMBERS, NOTES, NO_COLOR };
+	enum { JSON = 256, WHY, BUDGET, MEMBERS, NOTES, NO_COLOR };
 	static const struct option options[] = {
 	    {"json", no_argument, NULL, JSON},
+	    {"why", optional_argument, NULL, WHY},
+	    {"budget", required_argument, NULL, BUDGET},
 	    {"members", no_argument, NULL, MEMBERS},
 	    {"notes", no_argument, NULL, NOTES},
 	    {"no-color", no_argument, NULL, NO_COLOR},
@@ -91,12 +97,20 @@ int cmd_report(int argc, char **argv)
 	    {0},
 	};
 	struct show_options opt = {0};
-	int c;
+	int c, status;
 
 	while ((c = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
 		switch (c) {
 		case JSON:
 			opt.json = true;
+			break;
+		case WHY:
+			opt.why = true;
+			opt.why_phase = optarg;
+			break;
+		case BUDGET:
+			if (budget_option(&opt.budgets, optarg))
+				return STATUS_USAGE;
 			break;
 		case MEMBERS:
 			opt.members = true;
@@ -119,5 +133,7 @@ int cmd_report(int argc, char **argv)
 	}
 	if (argc - optind > 1)
 		return usage_error("report", "one RECORDING at a time");
-	return optind < argc ? show_recording(argv[optind], &opt, stdout) : report_newest(&opt);
+	status = optind < argc ? show_recording(argv[optind], &opt, stdout) : report_newest(&opt);
+	budgets_free(&opt.budgets);
+	return status;
 }

@@ -7,10 +7,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cmd/budgets.h"
 #include "cmd/cmd.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "store/store.h"
+#include "view/explain.h"
 #include "view/report.h"
 
 /* Both sides promise the same rows in the same order: view/source.h, store/store.h. */
@@ -96,18 +98,15 @@ struct report_run show_run(const struct recording *r)
 	return run;
 }
 
-static struct report_style style_of(const struct show_options *opt, FILE *f)
+struct report_style show_style(bool no_color, FILE *f)
 {
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *env = getenv("NO_COLOR"), *term = getenv("TERM");
 	bool tty = isatty(fileno(f));
 	struct winsize size;
 
 	return (struct report_style){
 	    .ascii = !text_utf8_locale(),
-	    .color =
-		tty && !opt->no_color && !(no_color && *no_color) && term && strcmp(term, "dumb"),
-	    .members = opt->members,
-	    .notes = opt->notes,
+	    .color = tty && !no_color && !(env && *env) && term && strcmp(term, "dumb"),
 	    .width = tty && !ioctl(fileno(f), TIOCGWINSZ, &size) ? size.ws_col : 0,
 	};
 }
@@ -118,7 +117,7 @@ static int each_unheard(void *ctx, report_unheard_fn fn, void *arg)
 }
 
 /* The store says its own errors; what is left is the output. */
-static int status_of(int err, FILE *f)
+int show_status(int err, FILE *f)
 {
 	bool output = ferror(f);
 
@@ -133,20 +132,11 @@ static int status_of(int err, FILE *f)
 	return STATUS_FAILED;
 }
 
-int show_recording(const char *path, const struct show_options *opt, FILE *f)
+struct report_source show_source(struct recording *r, const struct report_run *run)
 {
-	struct report_style style = style_of(opt, f);
-	struct report_run run;
-	struct recording *r;
-	int err = recording_open(&r, path);
-
-	if (err)
-		return STATUS_FAILED;
-	run = show_run(r);
-
-	struct report_source src = {
+	return (struct report_source){
 	    .ctx = r,
-	    .run = &run,
+	    .run = run,
 	    .each_process = each_process,
 	    .each_phase = each_phase,
 	    .phases_at = phases_at,
@@ -159,8 +149,55 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 	    .each_note = each_note,
 	    .note_text = note_text,
 	};
+}
 
-	err = opt->json ? report_json(&src, f) : report_text(&src, &style, f);
+/* What was asked for is found before anything is written. */
+static int show(const struct report_source *src, const struct show_options *opt, FILE *f)
+{
+	struct report_style style = show_style(opt->no_color, f);
+	struct report_asked asked = {.budgets = opt->budgets};
+	struct explained why = {0};
+	int err = opt->budgets ? budgets_check(opt->budgets, src) : 0;
+
+	style.members = opt->members;
+	style.notes = opt->notes;
+	if (!err && opt->why) {
+		err = explain(&why, src, opt->why_phase);
+		asked.why = &why;
+	}
+	if (err == -ENODATA) {
+		asked.why = NULL; /* which the report says */
+		err = 0;
+	}
+	if (!err)
+		err = opt->json ? report_json(src, &asked, f) : report_text(src, &style, &asked, f);
+	explain_free(&why);
+	return err;
+}
+
+int show_recording(const char *path, const struct show_options *opt, FILE *f)
+{
+	struct report_source src;
+	struct report_run run;
+	struct recording *r;
+	int err = recording_open(&r, path), status;
+
+	if (err)
+		return STATUS_FAILED;
+	run = show_run(r);
+	src = show_source(r, &run);
+	err = show(&src, opt, f);
 	recording_close(&r);
-	return status_of(err, f);
+	if (err == -ENOENT && opt->why_phase) {
+		char pattern[512];
+
+		text_escape(pattern, sizeof(pattern), opt->why_phase, strlen(opt->why_phase));
+		say_error("%s: no phase is called '%s'", path, pattern);
+		say_remedy("labels as the report shows them, or a glob: --why='transform:*'");
+		return STATUS_FAILED;
+	}
+	status = show_status(err, f);
+	if (status == STATUS_DONE && opt->budgets)
+		status = show_breaches(opt->budgets);
+	return status;
 }

@@ -1,27 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording shown as a report: of `report`, and of `run` and `attach` when they are done. */
+/* Recordings shown: of `report` and `diff`, and of `run` and `attach` when they are done. */
 #ifndef PEAKPHASE_CMD_SHOW_H
 #define PEAKPHASE_CMD_SHOW_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "view/report.h"
 #include "view/source.h"
 
+struct budgets;
 struct recording;
 
 struct show_options {
 	bool json;
 	bool no_color;
-	bool notes;   /* the texts that the program gave to its phases */
-	bool members; /* anon, file and shmem of every phase */
+	bool notes;		 /* the texts that the program gave to its phases */
+	struct budgets *budgets; /* NULL: none */
+	bool why;		 /* explain a peak */
+	const char *why_phase;	 /* of phases of that label; NULL: the largest of all */
+	bool members;		 /* anon, file and shmem of every phase */
 };
 
 /*
- * Opens, writes, closes; says errors. A reader that stops reading (EPIPE) is no error. Returns an
- * exit status: STATUS_DONE or STATUS_FAILED.
+ * Opens, writes, closes; says errors and what is over its budget. A reader that stops reading
+ * (EPIPE) is no error. Returns an exit status: STATUS_DONE, STATUS_FAILED, STATUS_OVER_BUDGET.
  */
 int show_recording(const char *path, const struct show_options *opt, FILE *f);
+
+/* What views read it by. run is its facts, and lives as long as the source. */
+struct report_source show_source(struct recording *r, const struct report_run *run);
+/* Colors, width and characters for f. */
+struct report_style show_style(bool no_color, FILE *f);
+/* err of a view that wrote to f, said, as an exit status. */
+int show_status(int err, FILE *f);
 
 /* Its facts; strings live until recording_close(). */
 struct report_run show_run(const struct recording *r);

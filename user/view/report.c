@@ -342,8 +342,18 @@ static void put_foot(struct report *r)
 	put_count(r, "", run->counts.cut_open, " open spans were closed early: too many at once");
 }
 
-int report_text(const struct report_source *src, const struct report_style *style, FILE *f)
+static int put_body(struct report *r)
 {
+	if (!r->asked->why)
+		return report_tables(r);
+	report_why(r);
+	return r->out.err;
+}
+
+int report_text(const struct report_source *src, const struct report_style *style,
+		const struct report_asked *asked, FILE *f)
+{
+	static const struct report_asked nothing;
 	struct report *r = calloc(1, sizeof(*r));
 	int err, closed;
 
@@ -351,6 +361,7 @@ int report_text(const struct report_source *src, const struct report_style *styl
 		return -ENOMEM;
 	r->src = src;
 	r->style = style;
+	r->asked = asked ? asked : &nothing;
 	r->flags = style->ascii ? TEXT_ASCII : 0;
 	err = out_open(&r->out, f);
 	if (err)
@@ -366,7 +377,7 @@ int report_text(const struct report_source *src, const struct report_style *styl
 	}
 	err = put_head(r);
 	if (!err)
-		err = report_tables(r);
+		err = put_body(r);
 	if (!err) {
 		put_foot(r);
 		err = report_unheard(r);

@@ -10,6 +10,15 @@
 
 #include "view/source.h"
 
+struct budgets;
+struct explained;
+
+/* What more was asked for; members may be NULL. The text has them in the place of the rows. */
+struct report_asked {
+	const struct explained *why;
+	const struct budgets *budgets; /* which have been checked; JSON alone has them */
+};
+
 struct report_style {
 	bool ascii; /* the locale is not UTF-8: "<-" for "◀", every other character escaped */
 	bool color;
@@ -18,10 +27,12 @@ struct report_style {
 	unsigned width; /* columns of the terminal; 0: not a terminal, labels are never cut */
 };
 
-/* Text. 0, -ENODATA (no process was traced; said in the text), -errno of the source or of f. */
-int report_text(const struct report_source *src, const struct report_style *style, FILE *f);
+/* asked may be NULL. Text. 0, -ENODATA (no process was traced; said in the text), -errno of the
+ * source or of f. */
+int report_text(const struct report_source *src, const struct report_style *style,
+		const struct report_asked *asked, FILE *f);
 
 /* JSON, as docs/json.md describes it. 0 or -errno of the source or of f. */
-int report_json(const struct report_source *src, FILE *f);
+int report_json(const struct report_source *src, const struct report_asked *asked, FILE *f);
 
 #endif

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "view/answer.h"
+#include "view/budget.h"
 #include "view/columns.h"
 #include "view/container.h"
+#include "view/explain.h"
 #include "view/job_json.h"
 #include "view/notes.h"
 #include "view/put.h"
@@ -305,7 +307,7 @@ static int put_list(struct report *r, const char *key, report_process_fn fn)
 }
 
 /* On an error of the source what was begun is closed, so that the text stays JSON. */
-int report_json(const struct report_source *src, FILE *f)
+int report_json(const struct report_source *src, const struct report_asked *asked, FILE *f)
 {
 	struct report *r = calloc(1, sizeof(*r));
 	int err, closed;
@@ -323,6 +325,14 @@ int report_json(const struct report_source *src, FILE *f)
 	err = put_answer(r);
 	if (!err)
 		err = put_job(r);
+	if (!err && asked && asked->why) {
+		jw_key(&r->j, "why");
+		explain_json(&r->j, asked->why);
+	}
+	if (!err && asked && asked->budgets) {
+		jw_key(&r->j, "budgets");
+		budgets_json(&r->j, asked->budgets);
+	}
 	if (!err)
 		err = put_list(r, "processes", put_process);
 	if (!err)

@@ -367,6 +367,11 @@ static void put_process_notes(struct report *r, const struct process *p)
 		out_mib(&r->out, p->baseline_bytes);
 		out_str(&r->out, " MiB when it was attached to\n");
 	}
+	report_outside(r, p);
+}
+
+void report_outside(struct report *r, const struct process *p)
+{
 	if (p->ext_grew_bytes || p->ext_shrank_bytes) {
 		out_str(&r->out, "  changed from outside (reclaim, other processes): grew ");
 		out_mib(&r->out, p->ext_grew_bytes);

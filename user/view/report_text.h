@@ -12,6 +12,7 @@
 struct report {
 	const struct report_source *src;
 	const struct report_style *style;
+	const struct report_asked *asked; /* never NULL */
 	struct out out;
 	unsigned flags; /* enum text_flags */
 	struct answer answer;
@@ -30,6 +31,11 @@ struct report {
 int report_job(struct report *r);
 /* Every process and its phases. 0 or -errno. */
 int report_tables(struct report *r);
+
+/* report_why.c: asked->why. */
+void report_why(struct report *r);
+/* What changed the memory of p from outside. */
+void report_outside(struct report *r, const struct process *p);
 
 /* OOM kills and crossed limits: report_verdict.c. 0 or -errno. */
 int report_verdicts(struct report *r);
