@@ -26,7 +26,7 @@ static int help(void)
 	for (size_t i = 0; i < nsubcommands; i++)
 		printf("  %-8s  %s\n", subcommands[i].name, subcommands[i].summary);
 	printf(
-	    "\n  peakphase COMMAND --help   options of a command\n  peakphase --version\n\nExit status: 0 done, 1 failed, 2 usage, 3 cannot trace here.\n");
+	    "\n  peakphase COMMAND --help   options of a command\n  peakphase --version\n\nExit status: 0 done, 1 failed, 2 usage, 3 cannot trace here, 4 over a budget.\n");
 	return flush_stdout();
 }
 

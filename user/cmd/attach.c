@@ -38,7 +38,8 @@ static const char HELP[] =
     "  -d, --duration TIME      stop after TIME (30, 1.5, 200ms, 2m)\n"
     "      --where[=N]          sample one page fault in N (256): which mappings a phase grew in\n"
     "      --mark-output REGEX  a line that the program prints and that matches is a checkpoint\n"
-    "      --begin-output REGEX  such a line begins a span of its label\n"
+    "      --begin-output REGEX\n"
+    "                           such a line begins a span of its label\n"
     "      --end-output REGEX   such a line ends the span of its label, or the last\n"
     "      --step-output REGEX  such a line begins a span that ends at the next step\n"
     "      --preset NAME        lines of a known program: `peakphase presets` lists them\n"
@@ -47,6 +48,7 @@ static const char HELP[] =
     "      --ceiling SIZE       say when the RSS of a process first reaches SIZE (512M, 1.5G)\n"
     "      --headroom SIZE      say when a process first has less than SIZE left below its limit\n"
     "      --on-cross CMD       run CMD (sh -c) then, with the facts in PEAKPHASE_... variables\n"
+    "      --budget GLOB=SIZE   exit with 4 if a phase needs more: 'transform:*=500M'\n"
     "      --json[=FILE]        write the report as JSON to FILE, else stdout, at the end\n"
     "      --ring-edges SIZE    room for marks that wait to be read (32M)\n"
     "      --ring-samples SIZE  the same for the timeline (1M)\n"
@@ -54,7 +56,7 @@ static const char HELP[] =
     "      --processes N        processes that can be traced at once (4096)\n"
     "  -h, --help               this text\n"
     "\n"
-    "Exit status: 0 done, 1 failed, 2 usage, 3 cannot trace here.\n"
+    "Exit status: 0 done, 1 failed, 2 usage, 3 cannot trace here, 4 over a budget.\n"
     "\n"
     "  peakphase attach -p $(pgrep -n etl) -d 10m\n";
 
@@ -151,7 +153,7 @@ static int trace_targets(const struct trace_options *opt, struct targets *target
 	trace_drop(&t);
 	signals_close(&sig);
 	err = err ? err : end;
-	return err ? STATUS_FAILED : 0;
+	return trace_ended(err);
 }
 
 /* Options that do not go together, of `top` too. */

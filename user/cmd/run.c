@@ -27,7 +27,8 @@ static const char HELP[] =
     "  -u, --user USER          run the command as USER, a name or a number\n"
     "      --where[=N]          sample one page fault in N (256): which mappings a phase grew in\n"
     "      --mark-output REGEX  a line that the program prints and that matches is a checkpoint\n"
-    "      --begin-output REGEX  such a line begins a span of its label\n"
+    "      --begin-output REGEX\n"
+    "                           such a line begins a span of its label\n"
     "      --end-output REGEX   such a line ends the span of its label, or the last\n"
     "      --step-output REGEX  such a line begins a span that ends at the next step\n"
     "      --preset NAME        lines of a known program: `peakphase presets` lists them\n"
@@ -37,6 +38,7 @@ static const char HELP[] =
     "      --ceiling SIZE       say when the RSS of a process first reaches SIZE (512M, 1.5G)\n"
     "      --headroom SIZE      say when a process first has less than SIZE left below its limit\n"
     "      --on-cross CMD       run CMD (sh -c) then, with the facts in PEAKPHASE_... variables\n"
+    "      --budget GLOB=SIZE   exit with 4 if a phase needs more: 'transform:*=500M'\n"
     "      --json[=FILE]        write the report as JSON to FILE, else stdout, at the end\n"
     "      --ring-edges SIZE    room for marks that wait to be read (32M)\n"
     "      --ring-samples SIZE  the same for the timeline (1M)\n"
@@ -45,7 +47,7 @@ static const char HELP[] =
     "  -h, --help               this text\n"
     "\n"
     "Exit status: the command's own, 128+N for signal N, 127 if it is not there, 126 if it cannot be\n"
-    "executed; else 1 the recording is incomplete, 2 usage, 3 cannot trace here.\n"
+    "executed; else 1 the recording is incomplete, 2 usage, 3 cannot trace here, 4 over a budget.\n"
     "\n"
     "  peakphase run -- python3 pipeline.py\n"
     "  peakphase run -q --json=report.json -- ./etl input.csv > output.csv\n";
@@ -154,7 +156,7 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 	}
 	err = err ? err : end;
 	code = command_exit_status(status);
-	return code ? code : err ? STATUS_FAILED : 0;
+	return code ? code : trace_ended(err);
 }
 
 int trace_run_command(const struct trace_options *opt, char *const *argv,

@@ -417,6 +417,11 @@ void trace_discard(struct trace **tp)
 	free(path);
 }
 
+int trace_ended(int err)
+{
+	return err > 0 ? STATUS_OVER_BUDGET : err ? STATUS_FAILED : STATUS_DONE;
+}
+
 int trace_status(int err)
 {
 	return err == -ENOMEM ? STATUS_FAILED : STATUS_CANNOT_TRACE;

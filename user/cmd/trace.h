@@ -25,6 +25,7 @@ struct trace_named {
 };
 
 struct board;
+struct budgets;
 struct trace;
 
 /* Somebody who looks on: the live view. All from the thread that traces. */
@@ -43,6 +44,7 @@ struct trace_options {
 	bool no_record, quiet, json, no_follow;
 	uint64_t ceiling, headroom;	       /* bytes; 0: off */
 	const char *on_cross;		       /* NULL: nothing is run */
+	struct budgets *budgets;	       /* of phases; NULL: none. Of the whole run */
 	const struct command_inherit *inherit; /* of what on_cross runs */
 	uint32_t where_every;		       /* 0: off */
 	uint64_t duration_ns;		       /* 0: until the end */
@@ -100,8 +102,8 @@ bool trace_over(const struct trace *t);
 
 /*
  * Ends the tracing: what is open is closed as it stands, the recording is finished, the answer and
- * the report of --json printed. status: of the command as wait(2) gives it, -1 without one. 0, or
- * the first error. Probes stay until trace_drop().
+ * the report of --json printed. status: of the command as wait(2) gives it, -1 without one. 0, the
+ * first error, or 1: phases were over their budget. Probes stay until trace_drop().
  */
 int trace_end(struct trace *t, int status);
 /* Takes the probes away, which may last while a traced thread is stuck in one, and frees. */
@@ -119,5 +121,7 @@ int trace_attach(const struct trace_options *opt);
 
 /* Exit status for an error of trace_open(): 3 cannot trace here, else 1. */
 int trace_status(int err);
+/* The same for what trace_end() returned, or an error before it: 1, 4 over a budget. */
+int trace_ended(int err);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/trace_printed.h"
+#include "cmd/budgets.h"
 #include "cmd/cmd.h"
 #include "cmd/show.h"
 #include "cmd/trace_private.h"
@@ -99,21 +100,31 @@ static int poll_the_last(struct trace *t)
 	return err ? err : session_poll_last(t->session);
 }
 
+static int measure(const struct trace *t)
+{
+	int status = show_budgets(t->path, t->opt.budgets);
+
+	return status == STATUS_OVER_BUDGET ? 1 : status ? -EIO : 0;
+}
+
+/* 0, -errno, or 1: over a budget. */
 static int print_json(struct trace *t)
 {
 	FILE *f = t->json ? t->json : stdout;
-	int status = show_recording(t->path, &(struct show_options){.json = true}, f);
+	struct show_options opt = {.json = true, .budgets = t->opt.budgets};
+	int status = show_recording(t->path, &opt, f);
+	bool over = status == STATUS_OVER_BUDGET;
 	bool failed = fflush(f) || ferror(f);
 
 	if (t->json) {
 		failed |= fclose(t->json) != 0;
 		t->json = NULL;
-		if (failed && status == STATUS_DONE)
+		if (failed && (over || status == STATUS_DONE))
 			say_error("cannot write the report to %s: %s", t->opt.json_file,
 				  strerror(errno));
-		return failed || status ? -EIO : 0;
+		return failed ? -EIO : over ? 1 : status ? -EIO : 0;
 	}
-	return status ? -EIO : 0; /* main() looks at stdout */
+	return over ? 1 : status ? -EIO : 0; /* main() looks at stdout */
 }
 
 int trace_end(struct trace *t, int status)
@@ -156,7 +167,9 @@ int trace_end(struct trace *t, int status)
 
 		err = err ? err : store_err;
 	}
-	if (t->opt.json && !err)
+	if (!err && t->opt.json)
 		err = print_json(t);
+	else if (!err && t->opt.budgets)
+		err = measure(t);
 	return err;
 }

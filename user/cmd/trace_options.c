@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/budgets.h"
 #include "cmd/preset_files.h"
 #include "cmd/trace.h"
 #include "lib/say.h"
@@ -43,6 +44,7 @@ enum {
 	OPT_CEILING,
 	OPT_HEADROOM,
 	OPT_ON_CROSS,
+	OPT_BUDGET,
 };
 
 static const struct option LONG[] = {
@@ -76,6 +78,7 @@ static const struct option LONG[] = {
     {"ascii", no_argument, NULL, OPT_ASCII},
     {"ceiling", required_argument, NULL, OPT_CEILING},
     {"headroom", required_argument, NULL, OPT_HEADROOM},
+    {"budget", required_argument, NULL, OPT_BUDGET},
     {"on-cross", required_argument, NULL, OPT_ON_CROSS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -318,6 +321,10 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 		if (mode == TRACE_TOP)
 			break;
 		return parse_limit("--headroom", optarg, &opt->headroom);
+	case OPT_BUDGET:
+		if (mode == TRACE_TOP)
+			break;
+		return budget_option(&opt->budgets, optarg);
 	case OPT_ON_CROSS:
 		if (mode == TRACE_TOP)
 			break;
@@ -352,9 +359,11 @@ int trace_parse(struct trace_options *opt, enum trace_mode mode, int argc, char 
 			return err;
 	}
 	opt->first_arg = optind;
-	if (opt->no_record && (opt->output || opt->json)) {
-		say_error("--no-record does not go with %s", opt->output ? "-o" : "--json");
-		say_remedy("leave out one of them: the report is made from the recording");
+	if (opt->no_record && (opt->output || opt->json || opt->budgets)) {
+		say_error("--no-record does not go with %s", opt->output ? "-o"
+							     : opt->json ? "--json"
+									 : "--budget");
+		say_remedy("leave out one of them: it is made from the recording");
 		return -EINVAL;
 	}
 	if (opt->on_cross && !opt->ceiling && !opt->headroom) {

@@ -47,13 +47,14 @@ struct value {
 enum unit { UNIT_NONE, UNIT_BYTES, UNIT_INSTANT, UNIT_DURATION, UNIT_COUNT };
 
 enum column_flags {
-	COLUMN_OPTIONAL = 1, /* JSON leaves it out where there is no value, else null */
-	COLUMN_MEMBERS = 2,  /* text shows it only where members are asked for */
-	COLUMN_WIDE = 8,     /* text leaves it out on narrow terminals */
-	COLUMN_MARKED = 4,   /* text marks it where the row is not exact */
-	COLUMN_LIVE = 16,    /* of text only the live view has it */
-	COLUMN_TOTAL = 32,   /* a sum of the whole phase: not known of a moment in the past */
-	COLUMN_LIMIT = 64,   /* text shows it only where a limit was met */
+	COLUMN_OPTIONAL = 1,  /* JSON leaves it out where there is no value, else null */
+	COLUMN_MEMBERS = 2,   /* text shows it only where members are asked for */
+	COLUMN_WIDE = 8,      /* text leaves it out on narrow terminals */
+	COLUMN_MARKED = 4,    /* text marks it where the row is not exact */
+	COLUMN_LIVE = 16,     /* of text only the live view has it */
+	COLUMN_TOTAL = 32,    /* a sum of the whole phase: not known of a moment in the past */
+	COLUMN_LIMIT = 64,    /* text shows it only where a limit was met */
+	COLUMN_PRINTED = 128, /* only where the program's lines name sizes */
 };
 
 struct column {

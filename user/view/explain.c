@@ -179,6 +179,8 @@ void explain_json(struct jw *j, const struct explained *x)
 	jw_i64(j, why_sum(x->why, WHY_OUTER));
 	jw_key(j, "sibling_bytes");
 	jw_i64(j, why_sum(x->why, WHY_SIBLING));
+	jw_key(j, "earlier_bytes");
+	jw_i64(j, why_sum(x->why, WHY_EARLIER));
 	jw_key(j, "rows");
 	jw_begin_array(j);
 	for (size_t i = 0; i < x->n; i++)

@@ -37,6 +37,7 @@ static int measure_phase(void *arg, const struct phase *ph)
 	size_t len = view_label(label, ph, m->r->flags);
 	size_t cols = indent_of(ph) + columns_of(label, len);
 
+	m->r->printed |= ph->origin == PH_FROM_OUTPUT && ph->printed_bytes != EV_NONE;
 	if (cols > m->widest)
 		m->widest = cols;
 	return ++m->rows >= MEASURED;
@@ -55,6 +56,8 @@ static bool shown(const struct report *r, const struct column *c)
 	if (c->flags & COLUMN_MEMBERS && !r->style->members)
 		return false;
 	if (c->flags & COLUMN_LIMIT && !r->limit_met)
+		return false;
+	if (c->flags & COLUMN_PRINTED && !r->printed)
 		return false;
 	if (c->flags & COLUMN_LIVE || (c->flags & COLUMN_WIDE && r->narrow))
 		return false;

@@ -17,6 +17,7 @@ struct report {
 	unsigned flags; /* enum text_flags */
 	struct answer answer;
 	bool narrow;	    /* no room for every column */
+	bool printed;	    /* the program's lines name sizes */
 	bool limit_met;	    /* by an OOM kill, or a crossing of --headroom */
 	size_t label_width; /* columns, indent included */
 	uint64_t bad_ends;

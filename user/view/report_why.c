@@ -180,6 +180,7 @@ void report_why(struct report *r)
 	out_str(&r->out, "          = the peak\n");
 	put_held(r, "open outer phases hold ", why_sum(x->why, WHY_OUTER));
 	put_held(r, ", earlier siblings ", why_sum(x->why, WHY_SIBLING));
+	put_held(r, ", other earlier phases ", why_sum(x->why, WHY_EARLIER));
 	out_str(&r->out, "\n");
 	report_outside(r, &x->p);
 }

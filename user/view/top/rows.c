@@ -32,7 +32,7 @@ size_t top_columns(const struct column *out[static TOP_COLUMNS_MAX])
 
 	for (size_t i = 0; i < phase_ncolumns && n < TOP_COLUMNS_MAX; i++)
 		if (phase_columns[i].title && phase_columns[i].width &&
-		    !(phase_columns[i].flags & (COLUMN_MEMBERS | COLUMN_LIMIT)))
+		    !(phase_columns[i].flags & (COLUMN_MEMBERS | COLUMN_LIMIT | COLUMN_PRINTED)))
 			out[n++] = &phase_columns[i];
 	return n;
 }
