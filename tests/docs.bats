@@ -47,7 +47,10 @@ page() {
 	json_fields() { "$PYTHON" "$ROOT/tests/lib/json_fields.py" "$@"; }
 	printf cold >"$T/cold"
 	"$PP" run -q -o "$T/a.peak" --json="$T/a.json" --where=16 --preset oaa -- sh -c "$W/printer 'line:RSS [x]: 1.0 MB'; $W/script begin:a note:text hog:20 end raise:9; $W/labels $T/cold >/dev/null; true"
-	json_fields "$ROOT/docs/json.md" "$T/a.json" "$ROOT/tests/unit/golden/report_trouble.json"
+	"$PP" report --json --why --budget '*=1M' "$T/a.peak" >"$T/b.json" 2>/dev/null || [ $? -eq 4 ]
+	json_fields "$ROOT/docs/json.md" "$T/a.json" "$T/b.json" "$ROOT/tests/unit/golden/report_trouble.json"
+	"$PP" diff --json --budget '*=1M' "$T/a.peak" "$T/a.peak" >"$T/d.json" 2>/dev/null || [ $? -eq 4 ]
+	json_fields --diff "$ROOT/docs/json.md" "$T/d.json" "$ROOT/tests/unit/golden/diff_three.json"
 	# And it would notice.
 	sed 's/"owns_peak"/"owner_of_peak"/g' "$T/a.json" >"$T/other.json"
 	STATUS=0
@@ -61,7 +64,7 @@ page() {
 
 @test "man pages have the options of --help, all of them and no others" {
 	local c
-	for c in run attach top report presets doctor; do
+	for c in run attach top report diff presets doctor; do
 		"$PP" "$c" --help | docs options "$ROOT/docs/man/peakphase-$c.1"
 	done
 	# One page for each command that there is.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""json_fields.py PAGE REPORT...: docs/json.md has the fields of `report --json`, all of them and no others.
+"""json_fields.py [--diff] PAGE REPORT...: docs/json.md has the fields of `report --json`, or of `diff --json`, all of them and no others.
 
 Each section of the page is about one object: every key of it, and of what lies in it, stands there in backquotes; and every name in the
 first column of its table, or in a paragraph that begins with a bold one, is a key of it. The REPORTs together must show each field
@@ -11,6 +11,7 @@ import re
 import sys
 
 SECTIONS = {"The report": [], "A process": ["processes"], "A phase": ["processes", "phases"], "A verdict": ["verdicts"]}
+DIFF = {"Recordings compared": []}
 VALUES = {"null"}
 NAME = re.compile(r"`([a-z][a-z0-9_]*)`")
 
@@ -46,11 +47,14 @@ def claimed(text, empty):
 
 
 def main(page, *reports):
+    sections = SECTIONS
+    if page == "--diff":
+        sections, page, reports = DIFF, reports[0], reports[1:]
     page = open(page).read()
     reports = [json.load(open(r)) for r in reports]
-    stop = {p[-1] for p in SECTIONS.values() if p}
+    stop = {p[-1] for p in sections.values() if p}
     bad = []
-    for title, path in SECTIONS.items():
+    for title, path in sections.items():
         text = section(page, title)
         # What a process's peak looks like is said once, of the report's own.
         known = set(NAME.findall(text)) | set(NAME.findall(section(page, "The report")))

@@ -53,17 +53,23 @@ static char *tenths(char out[static 40], int64_t n)
 	return out;
 }
 
-/* "from 3.1 to 2.2 GiB": in MiB where GiB would not tell them apart. */
+/* " moved from 3.1 to 2.2 GiB": in MiB where GiB would not tell them apart. */
 static void put_moved(struct view *v, int64_t from, int64_t to)
 {
 	bool gib = from >= GIB && to >= GIB && (from - to >= GIB / 10 || to - from >= GIB / 10);
-	char s[24];
+	char a[24], b[24];
 
 	/* text_mib() of a 1024th: tenths of GiB. */
-	out_str(&v->out, "from ");
-	out_str(&v->out, text_mib(s, gib ? from / 1024 : from));
-	out_str(&v->out, " to ");
-	out_str(&v->out, text_mib(s, gib ? to / 1024 : to));
+	text_mib(a, gib ? from / 1024 : from);
+	text_mib(b, gib ? to / 1024 : to);
+	if (strcmp(a, b) != 0) {
+		out_str(&v->out, " moved from ");
+		out_str(&v->out, a);
+		out_str(&v->out, " to ");
+	} else {
+		out_str(&v->out, " stayed at ");
+	}
+	out_str(&v->out, b);
 	out_str(&v->out, gib ? " GiB" : " MiB");
 }
 
@@ -73,7 +79,8 @@ static void put_change(struct view *v, const struct answer *a, const struct answ
 	char s[40];
 
 	if (!compare_permille(from, to, &permille) || !permille) {
-		out_str(&v->out, from == to ? " peaks exactly as high" : " peaks as high");
+		out_str(&v->out,
+			from == to ? " peaks exactly as high as A" : " peaks as high as A");
 		return;
 	}
 	out_str(&v->out, a->top.exact && b->top.exact ? " peaks " : " peaks ~");
@@ -92,7 +99,6 @@ static void put_owner(struct view *v, size_t i)
 		out_str(&v->out, "; ");
 		put_label(v, &a->owner);
 		if (row->in[i].count) {
-			out_str(&v->out, " moved ");
 			put_moved(v, row->in[0].of[OF_PEAK].max, row->in[i].of[OF_PEAK].max);
 		} else {
 			out_str(&v->out, " is not in ");
@@ -104,7 +110,7 @@ static void put_owner(struct view *v, size_t i)
 	out_str(&v->out, "; its peak is in ");
 	put_label(v, &b->owner);
 	if (now->in[0].count) {
-		out_str(&v->out, ", which moved ");
+		out_str(&v->out, ", which");
 		put_moved(v, now->in[0].of[OF_PEAK].max, now->in[i].of[OF_PEAK].max);
 	} else {
 		out_str(&v->out, ", which is not in A");
@@ -253,10 +259,15 @@ static void put_counts(struct view *v, const struct compare_row *row, bool repea
 	}
 	if (!repeated)
 		return;
-	out_str(&v->out, "   medians of");
+	first = true;
 	for (size_t i = 0; i < n; i++) {
-		out_str(&v->out, i ? ", " : " ");
+		if (!row->in[i].count)
+			continue;
+		out_str(&v->out, first ? "   medians of " : ", ");
 		out_u64(&v->out, row->in[i].count);
+		out_str(&v->out, " in ");
+		put_letter(v, i);
+		first = false;
 	}
 }
 
