@@ -140,7 +140,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 
 # C3
 @test "four children at once: their sum is of one moment; one after the other they are not added up" {
-	run_c fork:4 begin:load hog:200 sleep:2000 free end done reap
+	run_c fork:4 begin:load hog:200 "sleep:$((1000 + 1000 * SLOW))" free end done reap
 	q 'r["job"]["processes"] == 5' 'r["job"]["most_at_once"] == 5' \
 		'near(r["job"]["rss_sum_peak_bytes"], 800 * MIB, 5 * 4 * MIB)' 'r["job"]["rss_sum_error_bytes"] < 30 * MIB' \
 		'[o["phases"] for o in r["job"]["rss_sum_open"]] == [["(startup)"]] + 4 * [["load"]]' \
@@ -154,7 +154,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 # C3: the honest total of processes that share pages is the cgroup's charge.
 @test "four children of a large parent: the sum counts it five times, the charge once" {
 	# The tracer, its rings and the pages of the recording are in that cgroup, too.
-	in_cgroup run_c hog4k:300 fork:4 begin:child sleep:300 end done reap
+	in_cgroup run_c hog4k:300 fork:4 begin:child "sleep:$((300 * SLOW))" end done reap
 	q 'r["job"]["rss_sum_peak_bytes"] > 1450 * MIB' '300 * MIB < r["job"]["charge_peak_bytes"] < 500 * MIB' \
 		'["child"] in [o["phases"] for o in r["job"]["charge_open"]] or r["job"]["charge_open"][0]["phases"] == ["(startup)"]'
 }
