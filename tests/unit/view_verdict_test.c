@@ -76,7 +76,8 @@ static void report_golden(const struct fake *f, bool json, bool ascii, const cha
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
-	assert_int_equal(json ? report_json(&src, NULL, out) : report_text(&src, &style, NULL, out), 0);
+	assert_int_equal(json ? report_json(&src, NULL, out) : report_text(&src, &style, NULL, out),
+			 0);
 	fclose(out);
 	golden_check(__FILE__, name, text, len);
 	free(text);
