@@ -37,7 +37,7 @@ PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 LDLIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)
 
 # What each folder is: the pipeline of docs/design.md. cmd/ and main.c only wire.
-LIB_SRC := $(sort $(foreach d,lib decode model resolve store view view/top source,$(wildcard user/$(d)/*.c)))
+LIB_SRC := $(sort $(foreach d,lib decode model resolve store view view/top sink source,$(wildcard user/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard user/cmd/*.c) $(wildcard user/main.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(OUTPUT)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(OUTPUT)/%.o)

@@ -32,6 +32,7 @@ int cmd_attach(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_push(int argc, char **argv);
 int cmd_presets(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

@@ -15,6 +15,7 @@ const struct subcommand subcommands[] = {
     {"top", "the live view: which phase each process is in, how high it went", cmd_top},
     {"report", "which phase set the peak, phase by phase, of a recording", cmd_report},
     {"diff", "what changed between recordings, label by label", cmd_diff},
+    {"push", "send a recording to a folder or to S3", cmd_push},
     {"presets", "patterns of lines of known programs, for --preset", cmd_presets},
     {"doctor", "what this kernel and this user can do, and the remedy for what they cannot",
      cmd_doctor},

@@ -15,6 +15,7 @@
 #include "cmd/trace_printed.h"
 #include "lib/say.h"
 #include "lib/text.h"
+#include "sink/live.h"
 #include "source/abilities.h"
 #include "source/oncross.h"
 #include "source/privilege.h"
@@ -212,6 +213,8 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 		err = opt->patterns && !t->printed ? -ENOMEM : 0;
 		if (!err && opt->on_cross)
 			err = oncross_start(&t->oncross, opt->on_cross, opt->inherit);
+		if (!err && opt->sink)
+			err = live_start(&t->sink, opt->sink, trace_sink_become);
 		err = err ? err : session_open(&t->session, &so);
 	}
 	if (err)
@@ -262,6 +265,8 @@ int trace_begin(struct trace *t)
 	err = t->opt.no_record ? 0 : trace_record(t);
 	if (err)
 		return err;
+	if (t->sink)
+		live_recording(t->sink, t->path);
 	if (t->store || board_of(t))
 		t->cgroups = cgroup_names_new("");
 	if (!t->opt.quiet && !t->opt.watch)
@@ -387,6 +392,7 @@ void trace_drop(struct trace **tp)
 		return;
 	feed_close(&t->feed, 0);
 	oncross_stop(&t->oncross);
+	live_drop(&t->sink);
 	if (t->store)
 		store_close(&t->store, &(struct run_end){.finished = false, .status = -1});
 	cgroup_names_free(&t->cgroups);

@@ -43,6 +43,7 @@ struct trace_options {
 	const char *json_file; /* --json=FILE; NULL: to stdout */
 	bool no_record, quiet, json, no_follow;
 	uint64_t ceiling, headroom;	       /* bytes; 0: off */
+	const char *sink;		       /* folder or s3://…; NULL: none */
 	const char *on_cross;		       /* NULL: nothing is run */
 	struct budgets *budgets;	       /* of phases; NULL: none. Of the whole run */
 	const struct command_inherit *inherit; /* of what on_cross runs */

@@ -13,13 +13,18 @@
 #include "cmd/show.h"
 #include "cmd/trace_private.h"
 #include "lib/say.h"
+#include "sink/live.h"
 
 #define LAST_EDGES_NS (SECOND / 2)
 
 static int close_recording(struct trace *t, const struct run_end *end)
 {
 	uint64_t dropped = store_dropped(t->store);
-	int err = store_close(&t->store, end);
+	int err;
+
+	if (t->sink)
+		live_release(t->sink);
+	err = store_close(&t->store, end);
 
 	/* Why was said when it happened. */
 	if (err)
@@ -171,5 +176,7 @@ int trace_end(struct trace *t, int status)
 		err = print_json(t);
 	else if (!err && t->opt.budgets)
 		err = measure(t);
+	if (t->sink && live_finish(t->sink) && !err)
+		err = -EIO;
 	return err;
 }

@@ -10,6 +10,7 @@
 #include "cmd/trace.h"
 #include "lib/say.h"
 #include "lib/text.h"
+#include "sink/place.h"
 
 /*
  * A sample costs microseconds: the kernel has to take the lock of the address space for it. One in
@@ -45,6 +46,7 @@ enum {
 	OPT_HEADROOM,
 	OPT_ON_CROSS,
 	OPT_BUDGET,
+	OPT_SINK,
 };
 
 static const struct option LONG[] = {
@@ -80,6 +82,7 @@ static const struct option LONG[] = {
     {"headroom", required_argument, NULL, OPT_HEADROOM},
     {"budget", required_argument, NULL, OPT_BUDGET},
     {"on-cross", required_argument, NULL, OPT_ON_CROSS},
+    {"sink", required_argument, NULL, OPT_SINK},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -330,6 +333,11 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 			break;
 		opt->on_cross = optarg;
 		return 0;
+	case OPT_SINK:
+		if (mode == TRACE_TOP)
+			break;
+		opt->sink = optarg;
+		return place_parse(&(struct place){0}, optarg);
 	case 'h':
 		opt->help = true;
 		return 0;
@@ -359,10 +367,11 @@ int trace_parse(struct trace_options *opt, enum trace_mode mode, int argc, char 
 			return err;
 	}
 	opt->first_arg = optind;
-	if (opt->no_record && (opt->output || opt->json || opt->budgets)) {
-		say_error("--no-record does not go with %s", opt->output ? "-o"
-							     : opt->json ? "--json"
-									 : "--budget");
+	if (opt->no_record && (opt->output || opt->json || opt->budgets || opt->sink)) {
+		say_error("--no-record does not go with %s", opt->output    ? "-o"
+							     : opt->json    ? "--json"
+							     : opt->budgets ? "--budget"
+									    : "--sink");
 		say_remedy("leave out one of them: it is made from the recording");
 		return -EINVAL;
 	}

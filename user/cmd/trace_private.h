@@ -33,6 +33,7 @@ struct trace {
 	struct feed *feed;
 	struct printed *printed;      /* NULL: nobody asked for lines */
 	struct cgroup_names *cgroups; /* NULL: they go unnamed */
+	struct live *sink;	      /* NULL: nothing is sent */
 	struct oncross *oncross;      /* NULL: nothing is run */
 	unsigned int not_run;	      /* commands of --on-cross */
 	unsigned int line_flags;
@@ -67,6 +68,8 @@ void trace_on_verdict(void *ctx, const struct process *p, const struct verdict *
 /* Waits up to timeout_ms; hands on all there is. 0 or -errno. */
 int trace_take(struct trace *t, int timeout_ms);
 
+/* In the process of --sink: it reads what the invoker may, no more. 0 or -errno. */
+int trace_sink_become(void);
 /* Makes the recording, by the name asked for or one of its own. 0 or -errno, said. */
 int trace_record(struct trace *t);
 /* Chooses its path. 0 or -ENOMEM. */

@@ -2,6 +2,8 @@
 #include "lib/invoker.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,4 +26,21 @@ static bool env_id(const char *name, unsigned *id)
 bool invoker_ids(uid_t *uid, gid_t *gid)
 {
 	return !geteuid() && env_id("SUDO_UID", uid) && env_id("SUDO_GID", gid);
+}
+
+bool invoker_become(void)
+{
+	struct passwd *pw;
+	uid_t uid;
+	gid_t gid;
+
+	if (!invoker_ids(&uid, &gid))
+		return true;
+	pw = getpwuid(uid);
+	if (pw ? initgroups(pw->pw_name, gid) : setgroups(1, &gid))
+		return false;
+	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return false;
+	return !pw || (!setenv("HOME", pw->pw_dir, 1) && !setenv("USER", pw->pw_name, 1) &&
+		       !setenv("LOGNAME", pw->pw_name, 1));
 }

@@ -8,4 +8,10 @@
 /* Who called sudo, when root runs us through it. False: nobody but ourselves. */
 bool invoker_ids(uid_t *uid, gid_t *gid);
 
+/*
+ * Becomes that user for good, with the groups and the environment's HOME, USER and LOGNAME of it.
+ * True also where there is nobody to become. All or nothing: false, who it is now is not known.
+ */
+bool invoker_become(void);
+
 #endif

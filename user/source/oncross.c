@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -25,24 +23,6 @@ struct oncross {
 	pid_t pid;
 	int fd;
 };
-
-/* Root's command with a file of the user's name would be a way to root: all or nothing. */
-static bool become_invoker(void)
-{
-	struct passwd *pw;
-	uid_t uid;
-	gid_t gid;
-
-	if (!invoker_ids(&uid, &gid))
-		return true;
-	pw = getpwuid(uid);
-	if (pw ? initgroups(pw->pw_name, gid) : setgroups(1, &gid))
-		return false;
-	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
-		return false;
-	return !pw || (!setenv("HOME", pw->pw_dir, 1) && !setenv("USER", pw->pw_name, 1) &&
-		       !setenv("LOGNAME", pw->pw_name, 1));
-}
 
 static void __attribute__((noreturn))
 run_command(const char *command, char *facts, size_t len, const struct command_inherit *inherit)
@@ -92,7 +72,8 @@ helper(int fd, const char *command, const struct command_inherit *inherit)
 	sigaddset(&child, SIGCHLD);
 	signal(SIGCHLD, SIG_DFL);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signals < 0 || !become_invoker())
+	/* Root's command with a file of the user's name would be a way to root. */
+	if (signals < 0 || !invoker_become())
 		_exit(1);
 	for (;;) {
 		struct pollfd fds[] = {

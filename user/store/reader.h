@@ -30,6 +30,8 @@ sqlite3_stmt *reader_prepare(struct recording *r, const struct table *t, const c
 int reader_step(struct recording *r, sqlite3_stmt *st);
 /* A value that no recording has: says so. -EBADMSG. */
 int reader_bad(struct recording *r, const char *table, const char *column);
+/* The current row of st into *ph, with its mappings. 0 or -EBADMSG, said. */
+int reader_phase(struct recording *r, sqlite3_stmt *st, struct phase *ph);
 
 /* Fills info and end from the meta and losses tables. */
 int reader_meta(struct recording *r);

@@ -104,7 +104,7 @@ static bool follows(const struct phase *a, const struct phase *b)
 	return a->kind != b->kind ? a->kind > b->kind : (int64_t)a->id < (int64_t)b->id;
 }
 
-static int read_phase(struct recording *r, sqlite3_stmt *st, uint64_t mm_id, struct phase *ph)
+int reader_phase(struct recording *r, sqlite3_stmt *st, struct phase *ph)
 {
 	const char *bad;
 	int64_t key;
@@ -115,8 +115,6 @@ static int read_phase(struct recording *r, sqlite3_stmt *st, uint64_t mm_id, str
 	if (table_read_row(&schema_phases, st, ph, &bad))
 		return reader_bad(r, "phases", bad);
 	ph->id = (uint64_t)key;
-	if (ph->mm_id != mm_id)
-		return reader_bad(r, "phases", "mm_id");
 	return r->has_where ? read_where(r, ph) : 0;
 }
 
@@ -135,7 +133,9 @@ static int each_row(struct recording *r, sqlite3_stmt *st, uint64_t mm_id, bool 
 	for (unsigned i = 0; !err && (n = reader_step(r, st)) > 0; i++) {
 		struct phase *now = &ph[i & 1], *last = &ph[~i & 1];
 
-		err = read_phase(r, st, mm_id, now);
+		err = reader_phase(r, st, now);
+		if (!err && now->mm_id != mm_id)
+			err = reader_bad(r, "phases", "mm_id");
 		if (err)
 			break;
 		if (i && !follows(last, now) && !(implied_first && implied(last) && !implied(now)))

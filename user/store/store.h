@@ -154,6 +154,17 @@ int recording_each_sample(struct recording *r, uint64_t mm_id,
 			  int (*fn)(void *, const struct event *), void *ctx);
 
 /*
+ * For who follows a recording as it grows: rows whose number is above `after`, by their numbers.
+ * phases: those of marks, or the implied ones, which are final only when the tracing has ended.
+ */
+int recording_samples_after(struct recording *r, uint64_t after,
+			    int (*fn)(void *, uint64_t id, const struct event *), void *ctx);
+int recording_note_pieces_after(struct recording *r, uint64_t after,
+				int (*fn)(void *, uint64_t id, const struct event *), void *ctx);
+int recording_phases_after(struct recording *r, uint64_t after, bool implied,
+			   int (*fn)(void *, const struct phase *), void *ctx);
+
+/*
  * Feeds the raw events to a model of the caller's sink and finishes it at the last event: the one
  * place where recorded events run through the model. *counts and *end_ns may be NULL.
  */
