@@ -27,7 +27,7 @@ endif
 ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/)
 WARN := -Wall -Wextra -Werror -Wswitch-enum -Wshadow -Wpointer-arith -Wstrict-prototypes \
 	-Wmissing-prototypes -Wformat=2 -Wvla -Wundef
-PKGS := libbpf libelf libdw sqlite3 jansson ncursesw libpcre2-8
+PKGS := libbpf libelf libdw sqlite3 jansson ncursesw libpcre2-8 libmd
 CPPFLAGS += -Iinclude -Iuser -Ibpf -I$(OUTPUT) -D_GNU_SOURCE -DPEAKPHASE_VERSION='"$(VERSION)"' \
 	-DPEAKPHASE_PREFIX='"$(PREFIX)"'
 CFLAGS ?= -O2 -g

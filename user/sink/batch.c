@@ -71,7 +71,7 @@ int batch_add(struct batch *b, uint64_t wall_ns, const char *row, size_t len)
 int batch_object(const struct batch *b, struct object *o)
 {
 	/* The last row but its brace, then the array. */
-	int last = (int)(b->len - b->last), len;
+	int last = (int)(b->len - b->last - 1), len;
 
 	o->data = NULL;
 	snprintf(o->key, sizeof(o->key), "%s/%llu%s", b->folder, (unsigned long long)b->key_ns,
@@ -84,7 +84,7 @@ int batch_object(const struct batch *b, struct object *o)
 		o->len = b->len;
 		return 0;
 	}
-	while (last && strchr("} ", b->rows[b->last + (size_t)last - 1]))
+	while (last > 0 && b->rows[b->last + (size_t)last - 1] == ' ')
 		last--;
 	if (b->n == 1)
 		len = asprintf(&o->data, "%.*s\n", (int)b->len, b->rows);

@@ -69,6 +69,11 @@ static bool may_ask(const char *url)
 					    "http://[::1]",	     CONTAINER,
 					    "http://169.254.170.23", "http://[fd00:ec2::23]"};
 
+	const char *authority = strstr(url, "://");
+
+	/* A name before the host's would look like one. */
+	if (authority && memchr(authority + 3, '@', strcspn(authority + 3, "/?#\\")))
+		return false;
 	if (!strncasecmp(url, "https://", 8))
 		return true;
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++) {

@@ -116,8 +116,8 @@ static void set_request(struct http *h, const struct http_request *q, struct htt
 void http_do(struct http *h, const struct http_request *q, struct http_reply *reply)
 {
 	const struct curl_api *a = &h->api;
-	/* No headers of the library's own: some servers wait a second at "Expect". */
-	struct curl_slist *headers = a->slist_append(NULL, "Expect:"), *target = NULL;
+	/* None without a value ("Expect:"): 7.88 signs it as one that is sent. */
+	struct curl_slist *headers = NULL, *target = NULL;
 	char error[CURL_ERROR_SIZE] = "";
 	CURLcode rc;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Objects in a bucket: one PUT each. */
 #include <errno.h>
+#include <sha256.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static const char *remedy_of(const char *code, long status)
 	} known[] = {
 	    {"SignatureDoesNotMatch", ": is AWS_SECRET_ACCESS_KEY right?"},
 	    {"InvalidAccessKeyId", ": is AWS_ACCESS_KEY_ID right?"},
+	    {"XAdminUserNotFound", ": is AWS_ACCESS_KEY_ID right?"},
 	    {"NoSuchBucket", ": make it, or name another one"},
 	    {"RequestTimeTooSkewed", ": is the clock of this machine right?"},
 	    {"AccessDenied", ": this user needs s3:PutObject there"},
@@ -79,13 +81,13 @@ static const char *remedy_of(const char *code, long status)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (!strcmp(code, known[i].code))
 			return known[i].remedy;
-	return status == 404 ? ": is AWS_ENDPOINT_URL right?" : "";
+	return status == 404 && !*code ? ": is AWS_ENDPOINT_URL right?" : "";
 }
 
 enum outlet_result s3_judge(const struct http_reply *r, const char *region,
 			    char why[static OUTLET_WHY_MAX])
 {
-	char code[64], message[200];
+	char code[64], message[200], place[32];
 
 	if (!r->arrived) {
 		snprintf(why, OUTLET_WHY_MAX, "%s", r->why);
@@ -95,14 +97,16 @@ enum outlet_result s3_judge(const struct http_reply *r, const char *region,
 		return OUTLET_DONE;
 	element(code, sizeof(code), r->body, "Code");
 	element(message, sizeof(message), r->body, "Message");
-	if (*r->region && strcmp(r->region, region) != 0)
+	element(place, sizeof(place), r->body, "Region");
+	if (*r->region)
+		snprintf(place, sizeof(place), "%s", r->region);
+	if (*place && strcmp(place, region) != 0)
 		snprintf(why, OUTLET_WHY_MAX, "the bucket is in another region: set AWS_REGION=%s",
-			 r->region);
+			 place);
 	else
-		snprintf(why, OUTLET_WHY_MAX, "HTTP %ld%s%s%s%s%s", r->status, *code ? " " : "",
-			 code, *message ? " (" : "", message, *message ? ")" : "");
-	if (!*r->region)
-		strncat(why, remedy_of(code, r->status), OUTLET_WHY_MAX - strlen(why) - 1);
+		snprintf(why, OUTLET_WHY_MAX, "HTTP %ld%s%s%s%s%s%s", r->status, *code ? " " : "",
+			 code, *message ? " (" : "", message, *message ? ")" : "",
+			 remedy_of(code, r->status));
 	if (r->status >= 500 || r->status == 429 || r->status == 408 || r->status == 409 ||
 	    !strcmp(code, "RequestTimeout") || !strcmp(code, "SlowDown"))
 		return OUTLET_LATER;
@@ -135,7 +139,8 @@ static const char *endpoint_of(void)
 void s3_put(struct http *h, const struct credentials *who, const char *url,
 	    const char *const *headers, const void *data, size_t len, struct http_reply *reply)
 {
-	char sign[64], token[sizeof(who->token) + 32];
+	char sign[64], token[sizeof(who->token) + 32], digest[SHA256_DIGEST_STRING_LENGTH];
+	char hash[sizeof(digest) + 32];
 	struct http_request q = {
 	    .method = "PUT",
 	    .url = url,
@@ -145,13 +150,15 @@ void s3_put(struct http *h, const struct credentials *who, const char *url,
 	    .key_id = who->key_id,
 	    .secret = who->secret,
 	};
-	int n = 0;
+	int n = 1;
 
+	/* Before 8.0 the library signs the contents, but does not tell their hash. */
+	snprintf(hash, sizeof(hash), "x-amz-content-sha256: %s",
+		 SHA256Data((const uint8_t *)data, len, digest));
+	q.headers[0] = hash;
 	snprintf(sign, sizeof(sign), "aws:amz:%s:s3", who->region);
-	while (headers[n] && n + 1 < HTTP_HEADERS_MAX) {
-		q.headers[n] = headers[n];
-		n++;
-	}
+	for (; *headers && n + 1 < HTTP_HEADERS_MAX; headers++)
+		q.headers[n++] = *headers;
 	if (*who->token) {
 		snprintf(token, sizeof(token), "x-amz-security-token: %s", who->token);
 		q.headers[n] = token;
