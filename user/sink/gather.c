@@ -7,11 +7,17 @@
 
 #define FULL 1 /* no more room for what is ready */
 
+const char *const gather_folders[] = {
+    [GATHER_CHECKPOINTS] = "checkpoints",
+    [GATHER_STDERR] = "stderr",
+    [GATHER_SAMPLES] = "samples",
+};
+
 int gather_begin(struct gather *g)
 {
 	*g = (struct gather){.explain = malloc(TOLD_TEXT_MAX)};
-	batch_init(&g->open[GATHER_SAMPLES], "samples", ".json");
-	batch_init(&g->open[GATHER_CHECKPOINTS], "checkpoints", ".json");
+	for (int i = 0; i < GATHER_KINDS; i++)
+		batch_init(&g->open[i], gather_folders[i], i == GATHER_STDERR ? ".log" : ".json");
 	return g->explain ? 0 : -ENOMEM;
 }
 
@@ -37,8 +43,9 @@ static void ready(struct gather *g)
 	g->ready_bytes += g->ready[g->nready++].len;
 }
 
-/* The last row into its batch; one that it does not fit in is ready first. 0, FULL, -ENOMEM. */
-static int batch_row(struct gather *g, enum gather_kind kind, uint64_t wall_ns)
+/* A row into its batch; one that it does not fit in is ready first. 0, FULL, -ENOMEM. */
+static int batch_row(struct gather *g, enum gather_kind kind, uint64_t wall_ns, const char *row,
+		     size_t len)
 {
 	struct batch *b = &g->open[kind];
 	int err = 0;
@@ -54,7 +61,7 @@ static int batch_row(struct gather *g, enum gather_kind kind, uint64_t wall_ns)
 		}
 		batch_next(b);
 	}
-	return batch_add(b, wall_ns, g->entry.text, g->entry.len);
+	return batch_add(b, wall_ns, row, len);
 }
 
 static int on_sample(void *ctx, uint64_t id, const struct event *ev)
@@ -62,9 +69,21 @@ static int on_sample(void *ctx, uint64_t id, const struct event *ev)
 	struct gather *g = ctx;
 	int err = entry_sample(&g->entry, ev);
 
-	err = err ? err : batch_row(g, GATHER_SAMPLES, entry_wall(&g->entry, ev->time_ns));
+	err = err ? err
+		  : batch_row(g, GATHER_SAMPLES, entry_wall(&g->entry, ev->time_ns), g->entry.text,
+			      g->entry.len);
 	if (!err)
 		g->sample_id = id;
+	return err;
+}
+
+static int on_output(void *ctx, const struct output_piece *o)
+{
+	struct gather *g = ctx;
+	int err = batch_row(g, GATHER_STDERR, entry_wall(&g->entry, o->time_ns), o->bytes, o->len);
+
+	if (!err)
+		g->output_id = o->id;
 	return err;
 }
 
@@ -119,8 +138,9 @@ static int on_phase(void *ctx, const struct phase *ph)
 	told = p->implied ? 0 : told_take(&g->told, ph, g->explain);
 	err = entry_phase(&g->entry, ph, told ? g->explain : NULL, told);
 	if (!err)
-		err = singles_take(&g->singles, wall) ? single(g, ph, wall)
-						      : batch_row(g, GATHER_CHECKPOINTS, wall);
+		err = singles_take(&g->singles, wall)
+			  ? single(g, ph, wall)
+			  : batch_row(g, GATHER_CHECKPOINTS, wall, g->entry.text, g->entry.len);
 	if (err)
 		return err;
 	if (p->implied)
@@ -146,7 +166,7 @@ static int read_phases(struct gather *g, struct recording *r, uint64_t until_ns,
 int gather_read(struct gather *g, struct recording *r, uint64_t until_ns, bool final)
 {
 	const struct run_info *info = recording_info(r);
-	int phases, samples, err = 0;
+	int phases, output, samples, err = 0;
 
 	if (!g->entry.f)
 		err = entry_begin(&g->entry, &(struct report_run){
@@ -160,10 +180,13 @@ int gather_read(struct gather *g, struct recording *r, uint64_t until_ns, bool f
 	phases = read_phases(g, r, until_ns, final);
 	if (phases < 0)
 		return phases;
+	output = recording_output_after(r, g->output_id, KEPT_STDERR, on_output, g);
+	if (output < 0)
+		return output;
 	samples = recording_samples_after(r, g->sample_id, on_sample, g);
 	if (samples < 0)
 		return samples;
-	g->all = !phases && !samples;
+	g->all = !phases && !output && !samples;
 	return 0;
 }
 

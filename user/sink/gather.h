@@ -14,15 +14,18 @@
 #define GATHER_READY_MAX 64
 #define GATHER_READY_BYTES (4u << 20) /* no more is read beyond it */
 
-enum gather_kind { GATHER_SAMPLES, GATHER_CHECKPOINTS, GATHER_KINDS };
+enum gather_kind { GATHER_CHECKPOINTS, GATHER_STDERR, GATHER_SAMPLES, GATHER_KINDS };
+
+/* The folders of the keys. */
+extern const char *const gather_folders[GATHER_KINDS];
 
 struct gather {
 	struct batch open[GATHER_KINDS];
 	struct singles singles;
 	struct told told;
 	struct entry entry;
-	uint64_t sample_id, phase_id, implied_id, note_id; /* read up to here */
-	struct object ready[GATHER_READY_MAX];		   /* in the order in which they go */
+	uint64_t sample_id, phase_id, implied_id, note_id, output_id; /* read up to here */
+	struct object ready[GATHER_READY_MAX]; /* in the order in which they go */
 	unsigned int nready;
 	size_t ready_bytes;
 	bool all; /* what the recording holds has been read */

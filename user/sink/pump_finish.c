@@ -114,6 +114,16 @@ static bool finish_recording(const struct ending *e)
 	return sent;
 }
 
+static enum gather_kind kind_of(const struct object *o)
+{
+	int i = 0;
+
+	while (i + 1 < GATHER_KINDS &&
+	       strncmp(o->key, gather_folders[i], strlen(gather_folders[i])) != 0)
+		i++;
+	return i;
+}
+
 /* Reads on without sending: what is missing, by kind. */
 static void count_missing(struct pump *p, uint64_t missing[GATHER_KINDS])
 {
@@ -123,8 +133,7 @@ static void count_missing(struct pump *p, uint64_t missing[GATHER_KINDS])
 	p->never = false;
 	do {
 		while ((o = gather_ready(g))) {
-			missing[!strncmp(o->key, "samples/", 8) ? GATHER_SAMPLES
-								: GATHER_CHECKPOINTS]++;
+			missing[kind_of(o)]++;
 			gather_sent(g);
 		}
 		if (!g->all)
@@ -134,24 +143,51 @@ static void count_missing(struct pump *p, uint64_t missing[GATHER_KINDS])
 		missing[i] += g->open[i].sent < g->open[i].n;
 }
 
+/* As a word of a shell. */
+static void put_word(FILE *f, const char *s)
+{
+	static const char plain[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._/:=@%+,";
+
+	if (*s && !s[strspn(s, plain)]) {
+		fputs(s, f);
+		return;
+	}
+	fputc('\'', f);
+	for (; *s; s++)
+		fputs(*s == '\'' ? "'\\''" : (char[]){*s, '\0'}, f);
+	fputc('\'', f);
+}
+
 static void say_missing(struct pump *p, bool objects)
 {
 	uint64_t missing[GATHER_KINDS] = {0};
-	const char *and = "";
-	char text[160];
-	int n = 0;
+	char *text = NULL, *command = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
 
-	if (!objects) {
+	if (!objects)
 		count_missing(p, missing);
-		and = " and ";
-		n = snprintf(text, sizeof(text), "%llu objects of samples, %llu of checkpoints",
-			     (unsigned long long)missing[GATHER_SAMPLES],
-			     (unsigned long long)missing[GATHER_CHECKPOINTS]);
+	for (int i = 0; f && i < GATHER_KINDS; i++)
+		if (missing[i])
+			fprintf(f, "%llu of %s, ", (unsigned long long)missing[i],
+				gather_folders[i]);
+	if (f)
+		fclose(f);
+	f = open_memstream(&command, &len);
+	if (f) {
+		fputs("peakphase push ", f);
+		put_word(f, p->path);
+		fputc(' ', f);
+		put_word(f, p->place->text);
+		fclose(f);
 	}
-	snprintf(text + n, sizeof(text) - (size_t)n, "%sthe recording", and);
-	say_warning("sink %s: not sent: %s", p->place->text, text);
-	say_remedy("%s is whole; send it with: peakphase push %s %s", p->path, p->path,
-		   p->place->text);
+	if (text && command) {
+		say_warning("sink %s: not sent: %sthe recording", p->place->text, text);
+		say_remedy("%s has it all; to send it: %s", p->path, command);
+	}
+	free(text);
+	free(command);
 }
 
 int pump_finish(struct pump *p, bool (*stop)(void *ctx), void *stop_ctx)

@@ -46,6 +46,19 @@ int recording_each_output(struct recording *r, uint64_t mm_id,
 	return each_piece(r, st, fn, ctx);
 }
 
+int recording_output_after(struct recording *r, uint64_t after, uint32_t stream,
+			   int (*fn)(void *, const struct output_piece *), void *ctx)
+{
+	sqlite3_stmt *st =
+	    reader_prepare(r, &schema_output, "WHERE id > ? AND stream = ? ORDER BY id");
+
+	if (!st)
+		return -EBADMSG;
+	sqlite3_bind_int64(st, 1, (int64_t)after);
+	sqlite3_bind_int64(st, 2, stream);
+	return each_piece(r, st, fn, ctx);
+}
+
 int recording_each_output_back(struct recording *r, uint64_t mm_id, uint32_t stream,
 			       int (*fn)(void *, const struct output_piece *), void *ctx)
 {

@@ -163,6 +163,8 @@ int recording_note_pieces_after(struct recording *r, uint64_t after,
 				int (*fn)(void *, uint64_t id, const struct event *), void *ctx);
 int recording_phases_after(struct recording *r, uint64_t after, bool implied,
 			   int (*fn)(void *, const struct phase *), void *ctx);
+int recording_output_after(struct recording *r, uint64_t after, uint32_t stream,
+			   int (*fn)(void *, const struct output_piece *), void *ctx);
 
 /*
  * Feeds the raw events to a model of the caller's sink and finishes it at the last event: the one
