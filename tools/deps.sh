@@ -6,7 +6,7 @@ set -u
 usage() {
 	cat <<'EOF'
 usage: tools/deps.sh [SET...]        (without a SET: build test)
-  build   compiling: clang, bpftool, libbpf, elfutils, SQLite, jansson, PCRE2, ncurses, uthash
+  build   compiling: clang, bpftool, libbpf, elfutils, SQLite, jansson, PCRE2, ncurses, libcurl, libmd, uthash
   test    make check: cmocka, bats, shellcheck, clang-format, sanitizers, an arm64 cross compiler; container
           engines, which are installed but not started
   fuzz    make check-fuzz
@@ -60,7 +60,8 @@ packages_of() {
 	case $1 in
 	build)
 		echo gcc g++ make pkg-config clang llvm libc6-dev linux-libc-dev "$(bpftool_package)" libbpf-dev libelf-dev \
-			libdw-dev zlib1g-dev libsqlite3-dev libjansson-dev libncurses-dev libpcre2-dev uthash-dev
+			libdw-dev zlib1g-dev libsqlite3-dev libjansson-dev libncurses-dev libpcre2-dev uthash-dev \
+			libcurl4-openssl-dev libmd-dev
 		;;
 	test)
 		echo "$(clang_rt)" libcmocka-dev bats shellcheck clang-format lld gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
@@ -152,7 +153,7 @@ without_apt() {
 	for c in gcc make clang bpftool pkg-config; do
 		command -v $c >/dev/null || [ -x /usr/sbin/$c ] || lacking+=" $c"
 	done
-	for c in libbpf libelf libdw sqlite3 jansson ncursesw libpcre2-8; do
+	for c in libbpf libelf libdw sqlite3 jansson ncursesw libpcre2-8 libcurl libmd; do
 		pkg-config --exists $c 2>/dev/null || lacking+=" $c(devel)"
 	done
 	[ -z "$lacking" ] ||

@@ -49,7 +49,8 @@ static const char HELP[] =
     "  -h, --help               this text\n"
     "\n"
     "Exit status: the command's own, 128+N for signal N, 127 if it is not there, 126 if it cannot be\n"
-    "executed; else 1 the recording is incomplete, 2 usage, 3 cannot trace here, 4 over a budget.\n"
+    "executed; else 1 the recording or the sink is incomplete, 2 usage, 3 cannot trace here, 4 over\n"
+    "a budget.\n"
     "\n"
     "  peakphase run -- python3 pipeline.py\n"
     "  peakphase run -q --json=report.json -- ./etl input.csv > output.csv\n";

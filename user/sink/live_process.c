@@ -26,7 +26,7 @@ struct worker {
 	struct pump pump;
 	char path[PATH_MAX]; /* "": there is no recording yet */
 	int signals;
-	bool pumping, final;
+	bool pumping, final, stopped;
 };
 
 static bool move(int *fd, int to)
@@ -85,9 +85,10 @@ static bool was_signalled(const struct worker *p)
 /* While a transfer or a wait lasts, in the end. */
 static bool stop(void *ctx)
 {
-	const struct worker *p = ctx;
+	struct worker *p = ctx;
 
-	return p->final && was_signalled(p);
+	p->stopped |= p->final && was_signalled(p);
+	return p->stopped;
 }
 
 static void begin(struct worker *p)
