@@ -130,7 +130,7 @@ static int trace_targets(const struct trace_options *opt, struct targets *target
 	struct signals sig;
 	struct trace *t;
 	char *text;
-	int err, end;
+	int err, end, dropped;
 
 	err = signals_open(&sig);
 	if (err)
@@ -152,9 +152,10 @@ static int trace_targets(const struct trace_options *opt, struct targets *target
 	err = trace_watch(t);
 	err = err ? err : follow(t, targets, &sig, opt->wait);
 	end = trace_end(t, -1);
-	trace_drop(&t);
+	dropped = trace_drop(&t);
 	signals_close(&sig);
 	err = err ? err : end;
+	err = dropped && err >= 0 ? dropped : err;
 	return trace_ended(err);
 }
 

@@ -122,7 +122,7 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 	struct find_env env;
 	struct passwd *pw;
 	struct trace *t;
-	int err, end, status = -1, code;
+	int err, end, dropped, status = -1, code;
 
 	err = trace_open(&t, opt, TRACE_RUN, argv[0], text);
 	if (err)
@@ -149,15 +149,16 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 	err = err ? err : follow(t, c);
 	if (trace_over(t)) {
 		end = trace_end(t, -1);
-		trace_drop(&t);
+		dropped = trace_drop(&t);
 		wait_for(c);
 		command_reap(c, &status);
 	} else {
 		command_reap(c, &status);
 		end = trace_end(t, status);
-		trace_drop(&t);
+		dropped = trace_drop(&t);
 	}
 	err = err ? err : end;
+	err = dropped && err >= 0 ? dropped : err; /* before a budget */
 	code = command_exit_status(status);
 	return code ? code : trace_ended(err);
 }

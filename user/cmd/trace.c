@@ -384,19 +384,21 @@ bool trace_over(const struct trace *t)
 	return t->opt.duration_ns && clock_mono_ns() - t->began_ns >= t->opt.duration_ns;
 }
 
-void trace_drop(struct trace **tp)
+int trace_drop(struct trace **tp)
 {
 	struct trace *t = *tp;
+	int err;
 
 	if (!t)
-		return;
+		return 0;
 	feed_close(&t->feed, 0);
 	oncross_stop(&t->oncross);
-	live_drop(&t->sink);
 	if (t->store)
 		store_close(&t->store, &(struct run_end){.finished = false, .status = -1});
 	cgroup_names_free(&t->cgroups);
 	session_close(&t->session);
+	err = t->sink ? live_wait(t->sink) : 0;
+	live_drop(&t->sink);
 	printed_free(&t->printed);
 	model_free(&t->model);
 	if (t->json)
@@ -406,6 +408,7 @@ void trace_drop(struct trace **tp)
 	free(t->path);
 	free(t);
 	*tp = NULL;
+	return err;
 }
 
 void trace_discard(struct trace **tp)

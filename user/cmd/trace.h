@@ -107,8 +107,11 @@ bool trace_over(const struct trace *t);
  * first error, or 1: phases were over their budget. Probes stay until trace_drop().
  */
 int trace_end(struct trace *t, int status);
-/* Takes the probes away, which may last while a traced thread is stuck in one, and frees. */
-void trace_drop(struct trace **t);
+/*
+ * Takes the probes away, which may last while a traced thread is stuck in one, waits for the sink
+ * of a tracing that has ended, and frees. 0, or -EIO: not all is at the sink (said).
+ */
+int trace_drop(struct trace **t);
 /* The same; nothing was traced, so the recording that trace_begin() made is removed. */
 void trace_discard(struct trace **t);
 

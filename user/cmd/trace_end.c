@@ -25,6 +25,8 @@ static int close_recording(struct trace *t, const struct run_end *end)
 	if (t->sink)
 		live_release(t->sink);
 	err = store_close(&t->store, end);
+	if (t->sink)
+		live_final(t->sink);
 
 	/* Why was said when it happened. */
 	if (err)
@@ -176,7 +178,5 @@ int trace_end(struct trace *t, int status)
 		err = print_json(t);
 	else if (!err && t->opt.budgets)
 		err = measure(t);
-	if (t->sink && live_finish(t->sink) && !err)
-		err = -EIO;
 	return err;
 }

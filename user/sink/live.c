@@ -25,6 +25,7 @@
 struct live {
 	pid_t pid;
 	int pidfd, socket, token;
+	bool final;
 };
 
 int live_start(struct live **out, const char *place, int (*become)(void))
@@ -103,19 +104,27 @@ static int end_signals(void)
 	return fd;
 }
 
-int live_finish(struct live *l)
+void live_final(struct live *l)
 {
 	const char final = LIVE_FINAL;
+
+	send(l->socket, &final, 1, MSG_NOSIGNAL);
+	l->final = true;
+}
+
+int live_wait(struct live *l)
+{
 	struct signalfd_siginfo si;
 	sigset_t before;
 	int status = -1;
 
+	if (!l->final)
+		return 0;
 	sigprocmask(SIG_SETMASK, NULL, &before);
 	struct pollfd fds[] = {
 	    {.fd = l->pidfd, .events = POLLIN},
 	    {.fd = end_signals(), .events = POLLIN},
 	};
-	send(l->socket, &final, 1, MSG_NOSIGNAL);
 	while (l->pidfd >= 0 && !fds[0].revents) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			break;
