@@ -214,7 +214,7 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 		if (!err && opt->on_cross)
 			err = oncross_start(&t->oncross, opt->on_cross, opt->inherit);
 		if (!err && opt->sink)
-			err = live_start(&t->sink, opt->sink, trace_sink_become);
+			err = live_start(&t->sink, opt->sink, opt->quiet, trace_sink_become);
 		err = err ? err : session_open(&t->session, &so);
 	}
 	if (err)

@@ -28,7 +28,7 @@ struct live {
 	bool final;
 };
 
-int live_start(struct live **out, const char *place, int (*become)(void))
+int live_start(struct live **out, const char *place, bool quiet, int (*become)(void))
 {
 	struct live *l = calloc(1, sizeof(*l));
 	int ends[2] = {-1, -1}, err;
@@ -42,8 +42,10 @@ int live_start(struct live **out, const char *place, int (*become)(void))
 		goto err;
 	}
 	l->pid = fork();
-	if (!l->pid)
+	if (!l->pid) {
+		say_quiet(quiet);
 		live_process(ends[1], l->token, place, become);
+	}
 	err = l->pid < 0 ? -errno : 0;
 	close(ends[1]);
 	l->socket = ends[0];

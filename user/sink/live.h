@@ -10,15 +10,15 @@
 #ifndef PEAKPHASE_SINK_LIVE_H
 #define PEAKPHASE_SINK_LIVE_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 struct live;
 
 /*
  * place: valid, as place_parse() takes it. become: runs in the process, and gives up what rights it
- * does not need; not 0 ends it. 0 or -errno, said.
+ * does not need; not 0 ends it. quiet: only what went wrong is said. 0 or -errno, said.
  */
-int live_start(struct live **l, const char *place, int (*become)(void));
+int live_start(struct live **l, const char *place, bool quiet, int (*become)(void));
 /* The recording is there, and can be read. */
 void live_recording(struct live *l, const char *path);
 /* Returns when the sink does not have the recording open, and will not: the last to close it is us.
