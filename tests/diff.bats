@@ -44,6 +44,20 @@ why() {
 	why 'w["phase"] == "(startup)"' '20 <= b("inside") < 25'
 }
 
+@test "rank: by anonymous memory a mapped input counts for nothing" {
+	head -c $((60 << 20)) /dev/urandom >"$T/input"
+	run_c begin:maps "map:$T/input" end begin:computes hog:40 free end
+	"$PP" report --rank anon "$R" >"$T/text"
+	grep -Eq '^most anonymous memory 4[0-9]\.[0-9] MiB in \[computes\]' "$T/text"
+	grep -Eq '^ +4[0-9]\.[0-9] +6[0-9]\.[0-9] +10[0-9]\.[0-9] .*\[computes\]$' "$T/text"
+	"$PP" report --rank file "$R" | grep -Eq '^most memory of mapped files 6[0-9]\.[0-9] MiB in \[computes\]'
+	"$PP" report --json --rank total "$R" >"$T/rank.json"
+	"$PYTHON" -c 'import json, sys; r = json.load(open(sys.argv[1]))["rank"]; assert r["by"] == "total" and [x["label"] for x in r["rows"]][0] == "computes", r
+	sizes = [x["bytes"] for x in r["rows"]]; assert sizes == sorted(sizes, reverse=True) and r["more"] == 0' "$T/rank.json"
+	status_of "$PP" report --rank nonsense "$R"
+	[ "$STATUS" -eq 2 ]
+}
+
 @test "diff: label by label, repeated ones too; the verdict first; what only one side has" {
 	run_c begin:load hog:30 end begin:load hog:10 end begin:transform:x hog:80 free end begin:gone end
 	mv "$R" "$T/a.peak"

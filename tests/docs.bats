@@ -47,7 +47,7 @@ page() {
 	json_fields() { "$PYTHON" "$ROOT/tests/lib/json_fields.py" "$@"; }
 	printf cold >"$T/cold"
 	"$PP" run -q -o "$T/a.peak" --json="$T/a.json" --where=16 --preset oaa -- sh -c "$W/printer 'line:RSS [x]: 1.0 MB'; $W/script begin:a note:text hog:20 end raise:9; $W/labels $T/cold >/dev/null; true"
-	"$PP" report --json --why --budget '*=1M' "$T/a.peak" >"$T/b.json" 2>/dev/null || [ $? -eq 4 ]
+	"$PP" report --json --why --rank anon --budget '*=1M' "$T/a.peak" >"$T/b.json" 2>/dev/null || [ $? -eq 4 ]
 	json_fields "$ROOT/docs/json.md" "$T/a.json" "$T/b.json" "$ROOT/tests/unit/golden/report_trouble.json"
 	"$PP" diff --json --budget '*=1M' "$T/a.peak" "$T/a.peak" >"$T/d.json" 2>/dev/null || [ $? -eq 4 ]
 	json_fields --diff "$ROOT/docs/json.md" "$T/d.json" "$ROOT/tests/unit/golden/diff_three.json"

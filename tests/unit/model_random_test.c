@@ -158,6 +158,8 @@ static void compare(struct world *w, const struct phase *p)
 
 	assert_int_equal(p->peak.bytes, most);
 	assert_int_equal(p->peak.at_ns, at);
+	assert_int_equal(p->anon_peak, most); /* nothing else is there */
+	assert_int_equal(p->file_peak, 0);
 	assert_true(p->peak.members_exact && p->exact);
 	if (p->kind >= PH_STARTUP)
 		return;

@@ -20,6 +20,7 @@ static const char usage[] =
     "Which phase set the memory peak: the answer, then every phase. Without RECORDING: the newest *.peak here.\n\n"
     "      --json               for programs: docs/json.md\n"
     "      --why[=PHASE]        what the peak is made of, or that of PHASE: a label, or a glob\n"
+    "      --rank KIND          the phases with most memory of a KIND: anon, file, total\n"
     "      --budget GLOB=SIZE   exit with 4 if a phase needs more: 'transform:*=500M'\n"
     "      --members            anonymous, file and shared memory at the peak of each phase\n"
     "      --notes              the texts that the program gave to its phases\n"
@@ -84,17 +85,13 @@ static int report_newest(const struct show_options *opt)
 
 int cmd_report(int argc, char **argv)
 {
-	enum { JSON = 256, WHY, BUDGET, MEMBERS, NOTES, NO_COLOR };
+	enum { JSON = 256, WHY, RANK, BUDGET, MEMBERS, NOTES, NO_COLOR };
 	static const struct option options[] = {
-	    {"json", no_argument, NULL, JSON},
-	    {"why", optional_argument, NULL, WHY},
-	    {"budget", required_argument, NULL, BUDGET},
-	    {"members", no_argument, NULL, MEMBERS},
-	    {"notes", no_argument, NULL, NOTES},
-	    {"no-color", no_argument, NULL, NO_COLOR},
-	    {"quiet", no_argument, NULL, 'q'},
-	    {"help", no_argument, NULL, 'h'},
-	    {0},
+	    {"json", no_argument, NULL, JSON},	       {"why", optional_argument, NULL, WHY},
+	    {"rank", required_argument, NULL, RANK},   {"budget", required_argument, NULL, BUDGET},
+	    {"members", no_argument, NULL, MEMBERS},   {"notes", no_argument, NULL, NOTES},
+	    {"no-color", no_argument, NULL, NO_COLOR}, {"quiet", no_argument, NULL, 'q'},
+	    {"help", no_argument, NULL, 'h'},	       {0},
 	};
 	struct show_options opt = {0};
 	int c, status;
@@ -107,6 +104,11 @@ int cmd_report(int argc, char **argv)
 		case WHY:
 			opt.why = true;
 			opt.why_phase = optarg;
+			break;
+		case RANK:
+			opt.rank = rank_named(optarg);
+			if (opt.rank == RANK_NONE)
+				return usage_error("report", "--rank: anon, file or total");
 			break;
 		case BUDGET:
 			if (budget_option(&opt.budgets, optarg))

@@ -157,6 +157,7 @@ static int show(const struct report_source *src, const struct show_options *opt,
 	struct report_style style = show_style(opt->no_color, f);
 	struct report_asked asked = {.budgets = opt->budgets};
 	struct explained why = {0};
+	struct ranking *rank = NULL;
 	int err = opt->budgets ? budgets_check(opt->budgets, src) : 0;
 
 	style.members = opt->members;
@@ -165,6 +166,10 @@ static int show(const struct report_source *src, const struct show_options *opt,
 		err = explain(&why, src, opt->why_phase);
 		asked.why = &why;
 	}
+	if (!err && opt->rank) {
+		err = rank_phases(&rank, src, opt->rank);
+		asked.rank = rank;
+	}
 	if (err == -ENODATA) {
 		asked.why = NULL; /* which the report says */
 		err = 0;
@@ -172,6 +177,7 @@ static int show(const struct report_source *src, const struct show_options *opt,
 	if (!err)
 		err = opt->json ? report_json(src, &asked, f) : report_text(src, &style, &asked, f);
 	explain_free(&why);
+	free(rank);
 	return err;
 }
 

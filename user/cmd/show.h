@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "view/rank.h"
 #include "view/report.h"
 #include "view/source.h"
 
@@ -17,6 +18,7 @@ struct show_options {
 	bool no_color;
 	bool notes;		 /* the texts that the program gave to its phases */
 	struct budgets *budgets; /* NULL: none */
+	enum rank_by rank;	 /* phases by it in the place of the rows; RANK_NONE: no */
 	bool why;		 /* explain a peak */
 	const char *why_phase;	 /* of phases of that label; NULL: the largest of all */
 	bool members;		 /* anon, file and shmem of every phase */

@@ -51,10 +51,20 @@ static struct peak peak_since(const struct mm *p, const struct point *from)
 	};
 }
 
+/* now: where no window of its own tells, what there is at its one edge. */
+static uint64_t member_since(const struct stack *s, uint64_t now, uint64_t start)
+{
+	uint64_t most = max_since(s, start, false);
+
+	return most == EV_NONE ? now : most;
+}
+
 struct maxima maxima_since(const struct mm *p, const struct point *from)
 {
 	return (struct maxima){
 	    .peak = peak_since(p, from),
+	    .anon = member_since(&p->anon, p->carry.anon, from->win),
+	    .file = member_since(&p->file, p->carry.file, from->win),
 	    .charge = max_since(&p->charge, from->win, false),
 	    .headroom = max_since(&p->headroom, from->win, true),
 	    .limit = max_since(&p->limit, from->win, true),
@@ -74,6 +84,8 @@ static void emit(struct model *m, struct mm *p, const struct point *from, const 
 	ph->start_bytes = from->bytes;
 	ph->end_bytes = until->bytes;
 	ph->peak = max->peak;
+	ph->anon_peak = max->anon;
+	ph->file_peak = max->file;
 	ph->grew_bytes = minus(until->tally.grew, from->tally.grew);
 	ph->shrank_bytes = minus(until->tally.shrank, from->tally.shrank);
 	ph->faults_minor = minus(until->tally.minflt, from->tally.minflt);
@@ -152,7 +164,7 @@ static void compact_one(struct mm *p, struct stack *s)
 
 void compact(struct mm *p)
 {
-	struct stack *all[] = {&p->rss, &p->charge, &p->headroom, &p->limit};
+	struct stack *all[] = {&p->rss, &p->anon, &p->file, &p->charge, &p->headroom, &p->limit};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (stack_due(all[i]))

@@ -40,6 +40,14 @@ static uint64_t clamp(uint64_t t, uint64_t from, uint64_t to)
 	return t < from ? from : t > to ? to : t;
 }
 
+static void raise_members(struct carry *c, const struct ev_members *v)
+{
+	if (v->m[PP_ANON] > c->anon)
+		c->anon = v->m[PP_ANON];
+	if (v->m[PP_FILE] > c->file)
+		c->file = v->m[PP_FILE];
+}
+
 /* Raises *c to the maximum of this edge's window and of the edge itself; the first instant wins. */
 static void raise(struct carry *c, const struct mm *p, const struct event *ev, uint64_t from_ns)
 {
@@ -65,6 +73,10 @@ static void raise(struct carry *c, const struct mm *p, const struct event *ev, u
 		c->at.at_ns = p->last_ns;
 		c->at.exact = false;
 	}
+	raise_members(c, &w->member_max);
+	raise_members(c, &e->now);
+	if (c->at.exact)
+		raise_members(c, &c->at.members);
 	c->charge = max_known(c->charge, max_known(w->charge_max, e->charge));
 	c->headroom =
 	    min_u64(c->headroom, headroom_of(e->limit, max_known(w->limiter_max, e->limiter)));
@@ -76,6 +88,8 @@ static void set_carry(struct mm *p, const struct ev_edge *e)
 	p->carry = (struct carry){
 	    .bytes = ev_rss(&e->now),
 	    .at = {p->last_ns, e->now, true},
+	    .anon = e->now.m[PP_ANON],
+	    .file = e->now.m[PP_FILE],
 	    .charge = e->charge,
 	    .headroom = headroom_of(e->limit, e->limiter),
 	    .limit = e->limit,
@@ -88,6 +102,8 @@ static int push(struct mm *p, uint64_t win, const struct carry *c)
 	struct process *pub = &p->pub;
 	int err = stack_push(&p->rss, win, c->bytes, &c->at);
 
+	err = err ? err : stack_push(&p->anon, win, c->anon, NULL);
+	err = err ? err : stack_push(&p->file, win, c->file, NULL);
 	if (!err && c->charge != EV_NONE)
 		err = stack_push(&p->charge, win, c->charge, NULL);
 	if (!err && c->headroom != EV_NONE)
@@ -286,6 +302,7 @@ struct carry fold_open(const struct mm *p)
 		c.bytes = p->tail.max;
 		c.at = p->tail.at;
 		c.at.at_ns = clamp(c.at.at_ns, p->last_ns, EV_NONE);
+		raise_members(&c, &c.at.members);
 	}
 	if (p->tail.win == p->next && p->tail.time_ns)
 		c.charge = max_known(c.charge, p->tail.charge);

@@ -32,6 +32,8 @@ struct mm *mm_new(struct model *m, uint64_t id)
 	p->pub.charge_peak = p->pub.limit = p->pub.headroom_min = EV_NONE;
 	p->carry.charge = p->carry.headroom = p->carry.limit = EV_NONE;
 	stack_init(&p->rss, true);
+	stack_init(&p->anon, false);
+	stack_init(&p->file, false);
 	stack_init(&p->charge, false);
 	stack_init(&p->headroom, false);
 	stack_init(&p->limit, false);
@@ -58,6 +60,8 @@ void mm_free(struct model *m, struct mm **pp)
 	point_drop(m, &p->start);
 	where_free(p);
 	stack_free(&p->rss);
+	stack_free(&p->anon);
+	stack_free(&p->file);
 	stack_free(&p->charge);
 	stack_free(&p->headroom);
 	stack_free(&p->limit);

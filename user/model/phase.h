@@ -60,6 +60,9 @@ struct phase {
 	uint64_t start_win, end_win;
 	uint64_t start_bytes, end_bytes;
 	struct peak peak;
+	/* Largest ANON and FILE at any instant of it: each its own, not what they were at the peak.
+	 */
+	uint64_t anon_peak, file_peak;
 	/*
 	 * Growth of the phase's own thread for checkpoints and spans whose begin and end ran on one
 	 * thread; of all threads of the process for implied phases. A span that ended on another

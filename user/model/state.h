@@ -43,6 +43,7 @@ struct point {
 /* What a phase takes from its windows. EV_NONE: not known, no limit. */
 struct maxima {
 	struct peak peak;
+	uint64_t anon, file; /* each its own */
 	uint64_t charge, headroom, limit;
 };
 
@@ -104,6 +105,7 @@ struct pending {
 struct carry {
 	uint64_t bytes;
 	struct stack_point at;
+	uint64_t anon, file;		  /* each its own maximum */
 	uint64_t charge, headroom, limit; /* EV_NONE: not known, none */
 };
 
@@ -143,7 +145,8 @@ struct mm {
 	uint64_t doubts; /* events that make open phases inexact */
 	struct carry carry;
 	struct tail tail;
-	struct stack rss, charge, headroom, limit; /* headroom and limit: of the complement */
+	struct stack rss, anon, file;
+	struct stack charge, headroom, limit; /* headroom and limit: of the complement */
 
 	struct pending *pending; /* by number */
 	unsigned int npending;

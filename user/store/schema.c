@@ -210,6 +210,8 @@ static const struct column phases[] = {
 	U64(phase, "start_bytes", start_bytes),
 	U64(phase, "end_bytes", end_bytes),
 	PEAK(phase),
+	U64(phase, "anon_peak_bytes", anon_peak),
+	U64(phase, "file_peak_bytes", file_peak),
 	U64(phase, "grew_bytes", grew_bytes),
 	U64(phase, "shrank_bytes", shrank_bytes),
 	U64(phase, "faults_minor", faults_minor),

@@ -148,6 +148,8 @@ PHASE_VALUE(time, u64(r->ph->end_ns > r->ph->start_ns ? r->ph->end_ns - r->ph->s
 PHASE_VALUE(start_bytes, u64(r->ph->start_bytes))
 PHASE_VALUE(end_bytes, u64(r->ph->end_bytes))
 PHASE_VALUE(peak, u64(r->ph->peak.bytes))
+PHASE_VALUE(anon_peak, u64(r->ph->anon_peak))
+PHASE_VALUE(file_peak, u64(r->ph->file_peak))
 PHASE_VALUE(peak_at, u64(r->ph->peak.at_ns))
 PHASE_VALUE(members_exact, boolean(r->ph->peak.members_exact))
 PHASE_VALUE(anon, u64(r->ph->peak.members.m[PP_ANON]))
@@ -190,6 +192,8 @@ const struct column phase_columns[] = {
     {NULL, "peak_at_ns", UNIT_INSTANT, 0, 0, phase_peak_at},
     {NULL, "peak_members", UNIT_BYTES, 0, 0, phase_peak_members},
     {NULL, "members_exact", UNIT_NONE, 0, 0, phase_members_exact},
+    {NULL, "anon_peak_bytes", UNIT_BYTES, 0, 0, phase_anon_peak},
+    {NULL, "file_peak_bytes", UNIT_BYTES, 0, 0, phase_file_peak},
     {"anon", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_anon},
     {"file", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_file},
     {"shmem", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_shmem},

@@ -344,9 +344,12 @@ static void put_foot(struct report *r)
 
 static int put_body(struct report *r)
 {
-	if (!r->asked->why)
+	if (!r->asked->why && !r->asked->rank)
 		return report_tables(r);
-	report_why(r);
+	if (r->asked->why)
+		report_why(r);
+	if (r->asked->rank)
+		report_rank(r);
 	return r->out.err;
 }
 

@@ -12,10 +12,12 @@
 
 struct budgets;
 struct explained;
+struct ranking;
 
 /* What more was asked for; members may be NULL. The text has them in the place of the rows. */
 struct report_asked {
 	const struct explained *why;
+	const struct ranking *rank;
 	const struct budgets *budgets; /* which have been checked; JSON alone has them */
 };
 

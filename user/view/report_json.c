@@ -14,6 +14,7 @@
 #include "view/job_json.h"
 #include "view/notes.h"
 #include "view/put.h"
+#include "view/rank.h"
 #include "view/verdict_json.h"
 
 #define FORMAT 1
@@ -328,6 +329,10 @@ int report_json(const struct report_source *src, const struct report_asked *aske
 	if (!err && asked && asked->why) {
 		jw_key(&r->j, "why");
 		explain_json(&r->j, asked->why);
+	}
+	if (!err && asked && asked->rank) {
+		jw_key(&r->j, "rank");
+		rank_json(&r->j, asked->rank);
 	}
 	if (!err && asked && asked->budgets) {
 		jw_key(&r->j, "budgets");

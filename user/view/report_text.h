@@ -33,8 +33,9 @@ int report_job(struct report *r);
 /* Every process and its phases. 0 or -errno. */
 int report_tables(struct report *r);
 
-/* report_why.c: asked->why. */
+/* report_why.c, report_rank.c: asked->why, asked->rank. */
 void report_why(struct report *r);
+void report_rank(struct report *r);
 /* What changed the memory of p from outside. */
 void report_outside(struct report *r, const struct process *p);
 
