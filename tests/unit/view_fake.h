@@ -250,6 +250,8 @@ static inline struct phase *fake_phase(struct fake *f, enum phase_kind kind, con
 	ph->peak.at_ns = FAKE_T0 + end_ms * FAKE_MS;
 	ph->peak.members.m[PP_FILE] = 4 * FAKE_MIB;
 	ph->peak.members.m[PP_ANON] = (peak - 4) * FAKE_MIB;
+	ph->anon_peak = ph->peak.members.m[PP_ANON];
+	ph->file_peak = ph->peak.members.m[PP_FILE];
 	ph->peak.members_exact = true;
 	ph->peak.win = to;
 	ph->grew_bytes = (peak > start ? peak - start : 0) * FAKE_MIB;

@@ -11,6 +11,7 @@
 
 #include "golden.h"
 #include "view/explain.h"
+#include "view/rank.h"
 #include "view/report.h"
 #include "view_fake.h"
 
@@ -269,12 +270,61 @@ static void texts(void **state)
 	free(f);
 }
 
+/* Eager keeps its frame, the sink only maps the input: by RSS the sink, by its own memory eager. */
+static void ranked(void **state)
+{
+	struct fake *f = fake();
+	struct report_source src;
+	struct ranking *r;
+	char *out = NULL;
+	size_t len = 0;
+	FILE *file;
+
+	(void)state;
+	fake_process(f, 7, "x", 0, 100);
+	fake_phase(f, PH_SPAN, "eager", 0, 4, 0, 40, 0, 200, 250);
+	fake_phase(f, PH_SPAN, "group", 1, 3, 10, 30, 10, 200, 250)->depth = 1;
+	fake_phase(f, PH_SPAN, "sink", 4, 5, 40, 50, 200, 210, 600)->exact = false;
+	f->phases[2].anon_peak = 220 * FAKE_MIB;
+	f->phases[2].file_peak = 400 * FAKE_MIB;
+	src = fake_source(f);
+	assert_int_equal(rank_named("anon"), RANK_ANON);
+	assert_int_equal(rank_named("anonymous"), RANK_NONE);
+	assert_int_equal(rank_phases(&r, &src, RANK_ANON), 0);
+	assert_int_equal(r->n, 3);
+	/* The inner one of those that have the same. */
+	assert_int_equal(r->rows[0].label.bytes[0], 'g');
+	assert_int_equal(r->rows[1].label.bytes[0], 'e');
+	assert_int_equal(rank_bytes(&r->rows[2], RANK_ANON), 220 * FAKE_MIB);
+	free(r);
+	assert_int_equal(rank_phases(&r, &src, RANK_FILE), 0);
+	assert_int_equal(r->rows[0].label.bytes[0], 's');
+	file = open_memstream(&out, &len);
+	assert_int_equal(
+	    report_text(&src, &(struct report_style){0}, &(struct report_asked){.rank = r}, file),
+	    0);
+	fclose(file);
+	golden_check(__FILE__, "rank_file.txt", out, len);
+	free(out);
+	free(r);
+	for (uint64_t i = 6; i < 60; i++)
+		fake_phase(f, PH_CHECKPOINT, "c", i, i + 1, i, i + 1, 210, 210, 210 + i);
+	assert_int_equal(rank_phases(&r, &src, RANK_TOTAL), 0);
+	assert_int_equal(r->n, RANK_MAX);
+	assert_int_equal(r->more, 57 - RANK_MAX);
+	assert_int_equal(rank_bytes(&r->rows[0], RANK_TOTAL), 600 * FAKE_MIB);
+	for (size_t i = 1; i < r->n; i++)
+		assert_true(r->rows[i].peak.bytes <= r->rows[i - 1].peak.bytes);
+	free(r);
+	free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(siblings), cmocka_unit_test(nested), cmocka_unit_test(overlapping),
 	    cmocka_unit_test(lost),	cmocka_unit_test(chosen), cmocka_unit_test(hostile),
-	    cmocka_unit_test(texts),
+	    cmocka_unit_test(texts),	cmocka_unit_test(ranked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
