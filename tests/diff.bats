@@ -56,8 +56,12 @@ why() {
 	"$PP" report --rank file "$R" >"$T/text"
 	grep -Eq '^most memory of mapped files 6[0-9]\.[0-9] MiB in \[(maps|computes)\]' "$T/text"
 	"$PP" report --json --rank total "$R" >"$T/rank.json"
-	"$PYTHON" -c 'import json, sys; r = json.load(open(sys.argv[1]))["rank"]; assert r["by"] == "total" and r["rows"], r
-	sizes = [x["bytes"] for x in r["rows"]]; assert sizes == sorted(sizes, reverse=True) and r["more"] == 0' "$T/rank.json"
+	"$PYTHON" - "$T/rank.json" <<-'END'
+		import json, sys
+		r = json.load(open(sys.argv[1]))["rank"]
+		sizes = [x["bytes"] for x in r["rows"]]
+		assert r["by"] == "total" and r["more"] == 0 and sizes and sizes == sorted(sizes, reverse=True), r
+	END
 	status_of "$PP" report --rank nonsense "$R"
 	[ "$STATUS" -eq 2 ]
 }
