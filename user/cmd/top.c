@@ -36,6 +36,8 @@ static const char HELP[] =
     "      --end-output REGEX   such a line ends the span of its label, or the last\n"
     "      --step-output REGEX  such a line begins a span that ends at the next step\n"
     "      --preset NAME        lines of a known program: `peakphase presets` lists them\n"
+    "      --output STREAM      keep what goes to stderr, stdout or both in the recording\n"
+    "      --output-keep FIRST,LAST  of each stream the first and the last so many bytes (1M,8M)\n"
     "      --follow             trace the processes that are started, too (the default)\n"
     "      --no-follow          do not trace them\n"
     "      --duration TIME      stop tracing after TIME (30, 1.5, 200ms, 2m)\n"

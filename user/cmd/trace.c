@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/note_cgroup.h"
 #include "cmd/targets.h"
+#include "cmd/trace_output.h"
 #include "cmd/trace_printed.h"
 #include "lib/say.h"
 #include "lib/text.h"
@@ -146,7 +147,9 @@ static int on_output(void *ctx, const struct ev_output *out)
 {
 	struct trace *t = ctx;
 
-	return t->printed ? printed_output(t->printed, out) : 0;
+	int err = t->printed ? printed_output(t->printed, out) : 0;
+
+	return err ? err : trace_output_piece(t, out);
 }
 
 /* Marks may be missing: said when it is known, as far as somebody may want to read it. */
@@ -205,10 +208,10 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 		say_remedy("%s", privilege_remedy(&a.privilege, a.types.uprobe_multi));
 		err = -EPERM;
 	} else {
-		if (opt->patterns) {
+		if (opt->patterns)
 			t->printed = printed_new(opt->patterns, take_event, t);
+		if (opt->patterns || opt->keep)
 			so.output.piece = on_output;
-		}
 		trace_printed_options(&so.output, opt);
 		err = opt->patterns && !t->printed ? -ENOMEM : 0;
 		if (!err && opt->on_cross)
@@ -263,6 +266,7 @@ int trace_begin(struct trace *t)
 	if (!t->model)
 		return -ENOMEM;
 	err = t->opt.no_record ? 0 : trace_record(t);
+	err = err ? err : trace_output_begin(t);
 	if (err)
 		return err;
 	if (t->sink)
@@ -319,6 +323,7 @@ int trace_take(struct trace *t, int timeout_ms)
 
 	if (!err && t->printed)
 		err = printed_poll(t->printed, clock_mono_ns());
+	trace_output_poll(t);
 	return err;
 }
 
@@ -400,6 +405,7 @@ int trace_drop(struct trace **tp)
 	err = t->sink ? live_wait(t->sink) : 0;
 	live_drop(&t->sink);
 	printed_free(&t->printed);
+	trace_output_close(t);
 	model_free(&t->model);
 	if (t->json)
 		fclose(t->json);

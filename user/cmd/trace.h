@@ -50,6 +50,8 @@ struct trace_options {
 	uint32_t where_every;		       /* 0: off */
 	uint64_t duration_ns;		       /* 0: until the end */
 	uint32_t ring_edges, ring_samples, ring_output, mms;
+	uint32_t keep; /* --output: bits 1 << KEPT_STDOUT, 1 << KEPT_STDERR */
+	uint64_t keep_first, keep_last;
 	struct patterns *patterns; /* of lines that are marks; NULL: none. Of the whole run */
 	const char *user;	   /* run */
 	pid_t pid[TRACE_PIDS_MAX]; /* attach */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/trace_output.h"
 #include "cmd/trace_printed.h"
 #include "cmd/budgets.h"
 #include "cmd/cmd.h"
@@ -153,6 +154,7 @@ int trace_end(struct trace *t, int status)
 		trace_printed_losses(printed_counts(t->printed), end.losses);
 	if (!err)
 		err = finish_model(t, &end);
+	trace_output_finish(t);
 	end.counts = *model_counts(t->model);
 	dropped = feed_close(&t->feed, 2000);
 	if (dropped)

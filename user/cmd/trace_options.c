@@ -10,6 +10,7 @@
 #include "cmd/trace.h"
 #include "lib/say.h"
 #include "lib/text.h"
+#include "model/kept.h"
 #include "sink/place.h"
 
 /*
@@ -32,6 +33,8 @@ enum {
 	OPT_END_OUTPUT,
 	OPT_STEP_OUTPUT,
 	OPT_PRESET,
+	OPT_OUTPUT,
+	OPT_OUTPUT_KEEP,
 	OPT_PROCESSES,
 	OPT_CONTAINER,
 	OPT_CGROUP,
@@ -56,6 +59,8 @@ static const struct option LONG[] = {
     {"end-output", required_argument, NULL, OPT_END_OUTPUT},
     {"step-output", required_argument, NULL, OPT_STEP_OUTPUT},
     {"preset", required_argument, NULL, OPT_PRESET},
+    {"output", required_argument, NULL, OPT_OUTPUT},
+    {"output-keep", required_argument, NULL, OPT_OUTPUT_KEEP},
     {"no-record", no_argument, NULL, OPT_NO_RECORD},
     {"quiet", no_argument, NULL, 'q'},
     {"where", optional_argument, NULL, OPT_WHERE},
@@ -256,6 +261,43 @@ static int add_preset(struct trace_options *opt)
 	return opt->patterns ? preset_files_add(opt->patterns, optarg) : -ENOMEM;
 }
 
+static int add_output(struct trace_options *opt)
+{
+	static const struct {
+		const char *name;
+		uint32_t bits;
+	} streams[] = {
+	    {"stdout", 1u << KEPT_STDOUT},
+	    {"stderr", 1u << KEPT_STDERR},
+	    {"both", 1u << KEPT_STDOUT | 1u << KEPT_STDERR},
+	};
+
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+		if (strcmp(optarg, streams[i].name) != 0)
+			continue;
+		opt->keep |= streams[i].bits;
+		return 0;
+	}
+	return bad_value("--output", optarg, "stderr, stdout or both");
+}
+
+/* "1M,8M" */
+static int parse_keep(struct trace_options *opt)
+{
+	const char *comma = strchr(optarg, ',');
+	char first[24];
+
+	if (comma && (size_t)(comma - optarg) < sizeof(first)) {
+		snprintf(first, sizeof(first), "%.*s", (int)(comma - optarg), optarg);
+		if (!text_parse_size(first, &opt->keep_first) &&
+		    !text_parse_size(comma + 1, &opt->keep_last) && opt->keep_first <= KEPT_MOST &&
+		    opt->keep_last <= KEPT_MOST)
+			return 0;
+	}
+	return bad_value("--output-keep", optarg,
+			 "two sizes of at most 1G with a comma between, such as 1M,8M");
+}
+
 static int take(struct trace_options *opt, enum trace_mode mode, int c)
 {
 	int err = mode == TRACE_TOP ? take_top(opt, c) : 1;
@@ -310,6 +352,10 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 		return add_pattern(opt, "--step-output", PATTERN_STEP);
 	case OPT_PRESET:
 		return add_preset(opt);
+	case OPT_OUTPUT:
+		return add_output(opt);
+	case OPT_OUTPUT_KEEP:
+		return parse_keep(opt);
 	case OPT_RING_OUTPUT:
 		return parse_ring("--ring-output", optarg, &opt->ring_output);
 	case OPT_RING_SAMPLES:
@@ -354,6 +400,8 @@ int trace_parse(struct trace_options *opt, enum trace_mode mode, int argc, char 
 	int c, err;
 
 	memset(opt, 0, sizeof(*opt));
+	opt->keep_first = KEPT_FIRST;
+	opt->keep_last = KEPT_LAST;
 	optind = 0;
 	/* "+": the options of the command after it are its own. */
 	while ((c = getopt_long(argc, argv, mode == TRACE_TOP ? "+o:qu:d:p:n:h" : "+o:qu:d:p:h",

@@ -11,6 +11,7 @@ void trace_printed_options(struct session_output *out, const struct trace_option
 	int n;
 
 	out->ring = opt->ring_output;
+	out->keep = opt->keep;
 	if (!opt->patterns)
 		return;
 	n = patterns_literals(opt->patterns, literal, SESSION_LITERALS_MAX);

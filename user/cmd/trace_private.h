@@ -8,6 +8,8 @@
 #include "cmd/look.h"
 #include "cmd/trace.h"
 #include "lib/clock.h"
+#include "model/kept.h"
+#include "model/last_lines.h"
 #include "model/model.h"
 #include "model/printed.h"
 #include "source/session.h"
@@ -31,11 +33,13 @@ struct trace {
 	struct model *model;
 	struct store *store;
 	struct feed *feed;
-	struct printed *printed;      /* NULL: nobody asked for lines */
-	struct cgroup_names *cgroups; /* NULL: they go unnamed */
-	struct live *sink;	      /* NULL: nothing is sent */
-	struct oncross *oncross;      /* NULL: nothing is run */
-	unsigned int not_run;	      /* commands of --on-cross */
+	struct printed *printed;       /* NULL: nobody asked for lines */
+	struct kept *kept;	       /* NULL: no output is recorded */
+	struct last_lines *last_lines; /* NULL: nobody asked for output */
+	struct cgroup_names *cgroups;  /* NULL: they go unnamed */
+	struct live *sink;	       /* NULL: nothing is sent */
+	struct oncross *oncross;       /* NULL: nothing is run */
+	unsigned int not_run;	       /* commands of --on-cross */
 	unsigned int line_flags;
 	unsigned int live, seen;
 	uint64_t began_ns, losses_ns;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A verdict of the model, on its way to people, --on-cross and the recording. */
+#include "cmd/trace_output.h"
 #include "cmd/trace_private.h"
 #include "cmd/verdict_env.h"
 #include "cmd/verdict_facts.h"
@@ -34,8 +35,11 @@ void trace_on_verdict(void *ctx, const struct process *p, const struct verdict *
 
 	(void)p;
 	verdict_facts(&v);
-	if (t->feed && verdict_is_news(&v))
+	if (t->feed && verdict_is_news(&v)) {
 		feed_line(t->feed, line, verdict_line(line, &v, t->line_flags & LINE_ASCII));
+		if (v.traced && (v.kind == VD_OOM || v.kind == VD_SIGNAL))
+			trace_output_last(t, v.mm_id);
+	}
 	if (board_of(t))
 		board_verdict(board_of(t), &v);
 	if (t->oncross && (v.kind == VD_CEILING || v.kind == VD_HEADROOM))

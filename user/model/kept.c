@@ -250,3 +250,8 @@ void kept_finish(struct kept *k)
 	send(k);
 	tell_totals(k);
 }
+
+const struct output_totals *kept_totals(const struct kept *k, uint32_t stream)
+{
+	return &k->stream[stream].totals;
+}

@@ -14,6 +14,7 @@
 
 #define KEPT_FIRST (1u << 20)
 #define KEPT_LAST (8u << 20)
+#define KEPT_MOST (1u << 30)  /* of each of them */
 #define KEPT_LEAST 64u	      /* a shorter piece counts as so many bytes: its row has a size too */
 #define KEPT_RATE (8u << 20)  /* bytes a second of the last ones that go out at once */
 #define KEPT_BURST (2u << 20) /* and before that */
@@ -58,5 +59,7 @@ int kept_add(struct kept *k, const struct ev_output *out);
 void kept_poll(struct kept *k, uint64_t now_ns);
 /* Nothing waits any longer. */
 void kept_finish(struct kept *k);
+/* Of a stream so far. */
+const struct output_totals *kept_totals(const struct kept *k, uint32_t stream);
 
 #endif

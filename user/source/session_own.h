@@ -28,7 +28,8 @@ struct session {
 	size_t n_waiting, cap_waiting, next_waiting;
 	/*
 	 * When the draining began. What came after it waits for the next one: a program that never
-	 * pauses would keep us here for ever, and an edge's faults may still be on their ring.
+	 * pauses would keep us here for ever, and an edge's faults, or what was written before it,
+	 * may still be on their ring.
 	 */
 	uint64_t horizon;
 	bool behind; /* there is more */

@@ -43,6 +43,12 @@ static int past(const struct session *s, uint64_t time_ns)
 	return time_ns > s->horizon ? -EAGAIN : 0;
 }
 
+/* What comes on another ring before an edge is handed on before it. */
+static bool holds_edges(const struct session *s)
+{
+	return s->faults || s->output;
+}
+
 static int on_edge(void *ctx, void *data, size_t size)
 {
 	struct session *s = ctx;
@@ -53,7 +59,7 @@ static int on_edge(void *ctx, void *data, size_t size)
 		return 0;
 	}
 	args_of_attached("/proc", &ev);
-	if (s->faults) {
+	if (holds_edges(s)) {
 		if (ev.time_ns > s->horizon) {
 			s->held = ev;
 			s->holding = true;
@@ -122,14 +128,15 @@ static int consume(struct session *s, struct ring_buffer *ring)
 }
 
 /*
- * Faults first, then the edges up to the moment at which that was begun: so every fault meets the
- * phases that were open when it happened.
+ * Faults and output first, then the edges up to the moment at which that was begun: so every fault
+ * meets the phases that were open when it happened, and what a program wrote is there at its end.
  */
-static int drain_with_faults(struct session *s)
+static int drain_holding(struct session *s)
 {
-	int err;
+	int err = s->output ? consume(s, s->output) : 0;
 
-	err = consume(s, s->faults);
+	if (!err && s->faults)
+		err = consume(s, s->faults);
 	if (err)
 		return err;
 	if (s->holding) {
@@ -151,9 +158,7 @@ static int drain(struct session *s, bool last)
 
 	s->behind = false;
 	s->horizon = clock_mono_ns();
-	err = s->output ? consume(s, s->output) : 0;
-	if (!err)
-		err = s->faults ? drain_with_faults(s) : consume(s, s->edges);
+	err = holds_edges(s) ? drain_holding(s) : consume(s, s->edges);
 	if (!err)
 		err = consume(s, s->samples);
 	if (!err)
