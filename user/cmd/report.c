@@ -24,6 +24,7 @@ static const char usage[] =
     "      --budget GLOB=SIZE   exit with 4 if a phase needs more: 'transform:*=500M'\n"
     "      --members            anonymous, file and shared memory at the peak of each phase\n"
     "      --notes              the texts that the program gave to its phases\n"
+    "      --output[=LABEL]     what the program wrote (run --output), in every phase or in that one\n"
     "      --no-color           no bold text (also: NO_COLOR in the environment)\n"
     "  -q, --quiet              errors only on stderr\n"
     "  -h, --help               this text\n\n"
@@ -85,13 +86,19 @@ static int report_newest(const struct show_options *opt)
 
 int cmd_report(int argc, char **argv)
 {
-	enum { JSON = 256, WHY, RANK, BUDGET, MEMBERS, NOTES, NO_COLOR };
+	enum { JSON = 256, WHY, RANK, BUDGET, MEMBERS, NOTES, OUTPUT, NO_COLOR };
 	static const struct option options[] = {
-	    {"json", no_argument, NULL, JSON},	       {"why", optional_argument, NULL, WHY},
-	    {"rank", required_argument, NULL, RANK},   {"budget", required_argument, NULL, BUDGET},
-	    {"members", no_argument, NULL, MEMBERS},   {"notes", no_argument, NULL, NOTES},
-	    {"no-color", no_argument, NULL, NO_COLOR}, {"quiet", no_argument, NULL, 'q'},
-	    {"help", no_argument, NULL, 'h'},	       {0},
+	    {"json", no_argument, NULL, JSON},
+	    {"why", optional_argument, NULL, WHY},
+	    {"rank", required_argument, NULL, RANK},
+	    {"budget", required_argument, NULL, BUDGET},
+	    {"members", no_argument, NULL, MEMBERS},
+	    {"notes", no_argument, NULL, NOTES},
+	    {"output", optional_argument, NULL, OUTPUT},
+	    {"no-color", no_argument, NULL, NO_COLOR},
+	    {"quiet", no_argument, NULL, 'q'},
+	    {"help", no_argument, NULL, 'h'},
+	    {0},
 	};
 	struct show_options opt = {0};
 	int c, status;
@@ -119,6 +126,13 @@ int cmd_report(int argc, char **argv)
 			break;
 		case NOTES:
 			opt.notes = true;
+			break;
+		case OUTPUT:
+			opt.output = true;
+			if (optarg && opt.noutput_of == SHOW_OUTPUT_MAX)
+				return usage_error("report", "--output: too many labels");
+			if (optarg)
+				opt.output_of[opt.noutput_of++] = optarg;
 			break;
 		case NO_COLOR:
 			opt.no_color = true;

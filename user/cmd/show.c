@@ -9,6 +9,7 @@
 
 #include "cmd/budgets.h"
 #include "cmd/cmd.h"
+#include "cmd/show_output.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "store/store.h"
@@ -192,6 +193,7 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 		return STATUS_FAILED;
 	run = show_run(r);
 	src = show_source(r, &run);
+	show_output(&src, opt);
 	err = show(&src, opt, f);
 	recording_close(&r);
 	if (err == -ENOENT && opt->why_phase) {

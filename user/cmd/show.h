@@ -13,15 +13,20 @@
 struct budgets;
 struct recording;
 
+#define SHOW_OUTPUT_MAX 32
+
 struct show_options {
 	bool json;
 	bool no_color;
 	bool notes;		 /* the texts that the program gave to its phases */
 	struct budgets *budgets; /* NULL: none */
 	enum rank_by rank;	 /* phases by it in the place of the rows; RANK_NONE: no */
-	bool why;		 /* explain a peak */
-	const char *why_phase;	 /* of phases of that label; NULL: the largest of all */
-	bool members;		 /* anon, file and shmem of every phase */
+	bool output;		 /* what the program wrote, in these phases; none: in all */
+	const char *output_of[SHOW_OUTPUT_MAX];
+	size_t noutput_of;
+	bool why;	       /* explain a peak */
+	const char *why_phase; /* of phases of that label; NULL: the largest of all */
+	bool members;	       /* anon, file and shmem of every phase */
 };
 
 /*

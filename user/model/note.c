@@ -21,6 +21,8 @@ static int by_owner(const void *a, const void *b)
 	const struct note *x = a, *y = b;
 	int c = by_number(x->owner, y->owner);
 
+	c = c ? c : by_number(x->stream, y->stream);
+	c = c ? c : by_number(x->at, y->at);
 	return c ? c : by_time(a, b);
 }
 

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "view/label.h"
 
 static int add(void *arg, const struct note *n)
 {
@@ -29,15 +32,16 @@ static int offer(void *arg, const struct phase *ph)
 	return 0;
 }
 
-int notes_load(struct notes *notes, const struct report_source *src, uint64_t mm_id)
+static int load(struct notes *notes, const struct report_source *src, uint64_t mm_id,
+		int (*each)(void *ctx, uint64_t mm_id, report_note_fn fn, void *arg))
 {
 	int err;
 
-	notes->src = src;
+	notes->ctx = src->ctx;
 	notes->n = 0;
-	if (!src->each_note)
+	if (!each)
 		return 0;
-	err = src->each_note(src->ctx, mm_id, add, notes);
+	err = each(src->ctx, mm_id, add, notes);
 	if (err || !notes->n)
 		return err;
 	if (!notes->text)
@@ -48,6 +52,18 @@ int notes_load(struct notes *notes, const struct report_source *src, uint64_t mm
 	err = src->each_phase(src->ctx, mm_id, offer, notes);
 	notes_sort_by_owner(notes->rows, notes->n);
 	return err;
+}
+
+int notes_load(struct notes *notes, const struct report_source *src, uint64_t mm_id)
+{
+	notes->text_of = src->note_text;
+	return load(notes, src, mm_id, src->each_note);
+}
+
+int notes_load_output(struct notes *notes, const struct report_source *src, uint64_t mm_id)
+{
+	notes->text_of = src->output_text;
+	return load(notes, src, mm_id, src->each_output);
 }
 
 void notes_free(struct notes *notes)
@@ -65,11 +81,28 @@ int notes_each(struct notes *notes, const struct phase *ph,
 	int err = 0;
 
 	for (; count-- && !err; n++) {
-		err = notes->src->note_text(notes->src->ctx, n, notes->text);
+		err = notes->text_of(notes->ctx, n, notes->text);
 		if (!err)
 			err = fn(arg, n, notes->text);
+		else if (err == -ENOENT)
+			err = 0;
 	}
 	return err;
+}
+
+bool output_wanted(const struct report_source *src, const struct phase *ph)
+{
+	const char *implied = view_implied_name(ph->kind);
+
+	for (size_t i = 0; i < src->noutput_of; i++) {
+		const char *label = src->output_of[i];
+		size_t len = strlen(label);
+
+		if (implied ? !strcmp(label, implied)
+			    : len == ph->label.len && !memcmp(label, ph->label.bytes, len))
+			return true;
+	}
+	return !src->noutput_of;
 }
 
 bool note_whole(const struct note *n)

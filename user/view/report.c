@@ -22,13 +22,20 @@ void report_label(struct report *r, const struct phase *ph)
 	out_str(&r->out, implied ? "" : "]");
 }
 
-void report_since(struct report *r, uint64_t ns)
+void report_since_in(struct report *r, uint64_t ns, size_t width)
 {
 	char s[40];
 	uint64_t ms = ns > r->answer.start_ns ? (ns - r->answer.start_ns + 500000) / 1000000 : 0;
+	int n = snprintf(s, sizeof(s), "+%" PRIu64 ".%03" PRIu64 " s", ms / 1000, ms % 1000);
 
-	snprintf(s, sizeof(s), "+%" PRIu64 ".%03" PRIu64 " s", ms / 1000, ms % 1000);
 	out_str(&r->out, s);
+	if ((size_t)n < width)
+		out_spaces(&r->out, width - (size_t)n);
+}
+
+void report_since(struct report *r, uint64_t ns)
+{
+	report_since_in(r, ns, 0);
 }
 
 void report_bold(struct report *r, bool on)
@@ -287,6 +294,7 @@ static int put_head(struct report *r)
 	if (r->answer.images == 1) {
 		err = report_ended(r, &r->answer.top);
 		out_str(&r->out, "\n");
+		err = err ? err : report_ended_tail(r, &r->answer.top);
 	}
 	put_unfinished(r);
 	return err;
@@ -383,7 +391,8 @@ int report_text(const struct report_source *src, const struct report_style *styl
 		err = put_body(r);
 	if (!err) {
 		put_foot(r);
-		err = report_unheard(r);
+		err = report_output_totals(r);
+		err = err ? err : report_unheard(r);
 	}
 close:
 	closed = out_close(&r->out);
@@ -391,6 +400,7 @@ close:
 		err = closed;
 out:
 	notes_free(&r->notes);
+	notes_free(&r->output);
 	free(r);
 	return err;
 }

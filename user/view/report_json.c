@@ -13,6 +13,7 @@
 #include "view/explain.h"
 #include "view/job_json.h"
 #include "view/notes.h"
+#include "view/output_json.h"
 #include "view/put.h"
 #include "view/rank.h"
 #include "view/verdict_json.h"
@@ -24,8 +25,8 @@ struct report {
 	struct jw j;
 	struct answer answer;
 	struct row row;
-	struct cgroup cgroup; /* that of the row's process, or of the limit's */
-	struct notes notes;   /* of the row's process */
+	struct cgroup cgroup;	    /* that of the row's process, or of the limit's */
+	struct notes notes, output; /* of the row's process */
 };
 
 static void put_run(struct report *r)
@@ -201,6 +202,7 @@ static int put_phase(void *arg, const struct phase *ph)
 	for (size_t i = 0; i < phase_ncolumns; i++)
 		column_json(&r->j, &phase_columns[i], &r->row);
 	err = put_notes(r, ph);
+	err = err ? err : output_json(&r->j, r->src, &r->output, ph);
 	jw_end_object(&r->j);
 	return err ? err : r->j.err;
 }
@@ -227,6 +229,8 @@ static int put_process(void *arg, const struct process *p)
 	jw_begin_array(&r->j);
 	if (!err)
 		err = notes_load(&r->notes, r->src, p->mm_id);
+	if (!err)
+		err = notes_load_output(&r->output, r->src, p->mm_id);
 	if (!err)
 		err = r->src->each_phase(r->src->ctx, p->mm_id, put_phase, r);
 	jw_end_array(&r->j);
@@ -344,6 +348,8 @@ int report_json(const struct report_source *src, const struct report_asked *aske
 		err = put_verdicts(r);
 	if (!err)
 		err = put_all_unheard(r);
+	if (!err)
+		err = output_totals_json(&r->j, src);
 	put_losses(r);
 	jw_end_object(&r->j);
 	closed = jw_close(&r->j);
@@ -351,6 +357,7 @@ int report_json(const struct report_source *src, const struct report_asked *aske
 		err = closed;
 out:
 	notes_free(&r->notes);
+	notes_free(&r->output);
 	free(r);
 	return err;
 }

@@ -42,6 +42,13 @@ static int is_marked(void *arg, const struct phase *ph)
 	return view_implied_name(ph->kind) ? 0 : 1;
 }
 
+static int wrote(void *arg, const struct note *n)
+{
+	(void)arg;
+	(void)n;
+	return 1;
+}
+
 /* 1, 0, -errno. A process without marks has one phase. */
 static int is_small(const struct report *r, const struct process *p)
 {
@@ -55,6 +62,9 @@ static int is_small(const struct report *r, const struct process *p)
 	if (p->exit != PX_EXEC && (p->exit != PX_EXIT || p->end_ns - p->start_ns >= SHORT_NS))
 		return 0;
 	marked = src->each_phase(src->ctx, p->mm_id, is_marked, NULL);
+	/* What it wrote is to be shown. */
+	if (!marked && src->each_output)
+		marked = src->each_output(src->ctx, p->mm_id, wrote, NULL);
 	return marked < 0 ? marked : !marked;
 }
 

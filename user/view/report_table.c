@@ -321,6 +321,12 @@ static int put_phase(void *arg, const struct phase *ph)
 		if (err)
 			return err;
 	}
+	if (r->output.n) {
+		int err = report_output(r, ph, place.indent);
+
+		if (err)
+			return err;
+	}
 	return r->out.err; /* nobody reads on: stop */
 }
 
@@ -401,11 +407,13 @@ static int put_process(void *arg, const struct process *p)
 	out_str(&r->out, "\n");
 	if (r->answer.images > 1) {
 		err = put_heading(r, p);
+		err = err ? err : report_ended_tail(r, p);
 		if (err < 0)
 			return err;
 	}
 	put_titles(r);
 	err = r->style->notes ? notes_load(&r->notes, r->src, p->mm_id) : 0;
+	err = err ? err : notes_load_output(&r->output, r->src, p->mm_id);
 	if (!err)
 		err = r->src->each_phase(r->src->ctx, p->mm_id, put_phase, r);
 	put_process_notes(r, p);

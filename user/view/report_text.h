@@ -25,7 +25,7 @@ struct report {
 	/* of the rows of one process */
 	const struct process *p;
 	uint64_t owner_id;
-	struct notes notes;
+	struct notes notes, output;
 };
 
 /* The processes together, where there are several. 0 or -errno. */
@@ -52,8 +52,17 @@ int rollup_takes(struct report *r, const struct process *p);
 int rollup_put(struct report *r);
 void rollup_close(struct report *r);
 
-void report_label(struct report *r, const struct phase *ph); /* "[label]", "(startup)" */
-void report_since(struct report *r, uint64_t ns);	     /* "+12.408 s" */
+/* report_output.c: what was written in a phase; 0 or -errno. */
+int report_output(struct report *r, const struct phase *ph, size_t indent);
+/* The last lines on stderr, of a process, and of one that a signal ended. */
+int report_stderr_tail(struct report *r, uint64_t mm_id);
+int report_ended_tail(struct report *r, const struct process *p);
+/* What is not kept. */
+int report_output_totals(struct report *r);
+
+void report_label(struct report *r, const struct phase *ph);	   /* "[label]", "(startup)" */
+void report_since(struct report *r, uint64_t ns);		   /* "+12.408 s" */
+void report_since_in(struct report *r, uint64_t ns, size_t width); /* the same in a column */
 void report_bold(struct report *r, bool on);
 /* "pid 4242", "pid 4242 (17 in docker web-1)" */
 void report_pid(struct report *r, const struct process *p);

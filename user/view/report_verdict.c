@@ -44,6 +44,7 @@ static int put_verdict(void *arg, const struct verdict *v)
 	char text[VERDICT_TEXT_MAX];
 	struct cgroup c;
 	bool known;
+	int err;
 
 	r->limit_met |= (v->kind == VD_OOM && v->limit != EV_NONE) || v->kind == VD_HEADROOM;
 	/* How a signal ended it stands where each process's end does. */
@@ -65,7 +66,8 @@ static int put_verdict(void *arg, const struct verdict *v)
 		verdict_held(text, v, r->flags);
 		put_line(r, text);
 	}
-	return put_grower(r, v);
+	err = put_grower(r, v);
+	return err || v->kind != VD_OOM || !v->traced ? err : report_stderr_tail(r, v->mm_id);
 }
 
 int report_verdicts(struct report *r)

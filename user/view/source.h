@@ -9,7 +9,9 @@
 #include "model/cgroup.h"
 #include "decode/unheard.h"
 #include "model/model.h"
+#include "model/kept.h"
 #include "model/note.h"
+#include "model/tail.h"
 
 /* Facts of the run; strings may be NULL, live as long as the source, and are not escaped. */
 struct report_run {
@@ -38,6 +40,7 @@ typedef int (*report_process_fn)(void *arg, const struct process *p);
 typedef int (*report_unheard_fn)(void *arg, const struct unheard *u);
 typedef int (*report_phase_fn)(void *arg, const struct phase *ph);
 typedef int (*report_note_fn)(void *arg, const struct note *n);
+typedef int (*report_totals_fn)(void *arg, const struct output_totals *t);
 typedef int (*report_share_fn)(void *arg, const struct job_share *s);
 typedef int (*report_verdict_fn)(void *arg, const struct verdict *v);
 
@@ -71,6 +74,18 @@ struct report_source {
 	int (*each_note)(void *ctx, uint64_t mm_id, report_note_fn fn, void *arg);
 	/* Its n->bytes bytes into buf; 0 or -errno. Not from within each_note. */
 	int (*note_text)(void *ctx, const struct note *n, char *buf);
+	/*
+	 * The same of what it wrote, by stream and place. NULL: it is not wanted. output_of: of
+	 * these phases only; none: of all. output_text: -ENOENT, it is there no more.
+	 */
+	int (*each_output)(void *ctx, uint64_t mm_id, report_note_fn fn, void *arg);
+	int (*output_text)(void *ctx, const struct note *n, char *buf);
+	const char *const *output_of;
+	size_t noutput_of;
+	/* The streams that are kept. */
+	int (*each_output_totals)(void *ctx, report_totals_fn fn, void *arg);
+	/* The end of what a process wrote to stderr; empty: nothing, or not kept. 0 or -errno. */
+	int (*stderr_tail)(void *ctx, uint64_t mm_id, struct tail *out);
 };
 
 #endif

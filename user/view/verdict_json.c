@@ -6,6 +6,7 @@
 #include "view/columns.h"
 #include "view/container.h"
 #include "view/grower.h"
+#include "view/output_json.h"
 #include "view/put.h"
 
 static void put_bytes(struct jw *j, const char *key, const char *bytes, size_t len)
@@ -183,6 +184,8 @@ int verdict_json(struct jw *j, const struct report_source *src, const struct ver
 	put_memory(j, v);
 	put_held(j, v);
 	more = put_grower(j, src, v);
+	if (!more && v->traced && (v->kind == VD_OOM || v->kind == VD_SIGNAL))
+		more = output_tail_json(j, src, v->mm_id);
 	jw_end_object(j);
 	return err ? err : more;
 }
