@@ -10,6 +10,7 @@
 
 #include "cgroup.bpf.h"
 #include "death.bpf.h"
+#include "std.bpf.h"
 
 /* The mm that a process runs on, or NULL: not exec'ed yet, or let go. */
 static __always_inline struct mm_state *state_of_proc(const struct proc_state *p)
@@ -203,6 +204,7 @@ static __always_inline void send_base(struct mm_state *st, struct task_struct *t
 				      struct mm_struct *mm, u32 reason, u64 parent_mm_id)
 {
 	put_base(st, task, mm, reason, parent_mm_id);
+	note_std(st, task);
 	st->ready = 1;
 }
 

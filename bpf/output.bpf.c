@@ -22,14 +22,15 @@ u32 next_file = 1;
 u64 next_write = 1;
 
 /*
- * What is kept of the output is copied as fast as this, on an average over OUT_BURST bytes: some
+ * What is kept of a stream is copied as fast as this, on an average over OUT_BURST bytes: some
  * percent of a CPU. What is written faster is counted.
  */
 #define OUT_BYTE_NS 8ull
 #define OUT_BURST (16u << 20)
 
-/* Until when what was sent has used up that rate. Races of CPUs let a little more through. */
-u64 out_spent_ns;
+/* Until when what was sent of a stream has used up that rate. Races of CPUs let a little more
+ * through. */
+u64 out_spent_ns[2];
 
 /* A line whose literal came so long ago has been taken as it stood: its end is an edge of its own.
  */
@@ -149,7 +150,7 @@ static __always_inline int begins(u32 fd, u64 at, u64 count, bool vector)
 	st = state_of(mm);
 	if (!st)
 		return 0;
-	f = out_file_of(task, st->mm_id, fd, &key, &stream);
+	f = out_file_of(task, st, fd, &key, &stream);
 	if (!f || !wanted(stream))
 		return 0;
 	ot = bpf_task_storage_get(&out_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -276,16 +277,17 @@ static __always_inline void advance(struct out_thread *ot, struct out_file *f)
 }
 
 /* Large writes leave room for small ones: an error's text behind a flood of data. */
-static __always_inline bool within_rate(u32 bytes)
+static __always_inline bool within_rate(u32 stream, u32 bytes)
 {
+	u64 *spent_ns = &out_spent_ns[(stream - 1) & 1];
 	u64 most = OUT_BURST * OUT_BYTE_NS / (bytes > PP_OUT_LARGE ? 2 : 1);
-	u64 now = bpf_ktime_get_ns(), spent = out_spent_ns;
+	u64 now = bpf_ktime_get_ns(), spent = *spent_ns;
 
 	if (spent < now)
 		spent = now;
 	if (spent - now > most)
 		return false;
-	out_spent_ns = spent + bytes * OUT_BYTE_NS;
+	*spent_ns = spent + bytes * OUT_BYTE_NS;
 	return true;
 }
 
@@ -302,7 +304,7 @@ static __always_inline void send_kept(struct out_thread *ot, struct out_scan *s,
 
 	ot->base = __sync_fetch_and_add(&st->wrote[(ot->stream - 1) & 1], ret);
 	end = ot->base + ret;
-	if (needed || within_rate(bytes))
+	if (needed || within_rate(ot->stream, bytes))
 		send(ot, s, st, f, bytes, needed);
 	if (ot->base < end)
 		count_loss(PP_LOSS_BYTES, end - ot->base);

@@ -9,6 +9,7 @@
 #define PEAKPHASE_OUTPUT_BPF_H
 
 #include "emit.bpf.h"
+#include "std.bpf.h"
 
 #define OUT_CHUNK PP_OUT_LARGE /* bytes read at once */
 #define OUT_MAX (2u << 20)     /* bytes of one write that are looked at */
@@ -71,17 +72,6 @@ struct {
 	__type(value, struct out_scan);
 } out_scans __weak SEC(".maps");
 
-static __always_inline u64 file_of(struct task_struct *task, u32 fd)
-{
-	struct fdtable *t = BPF_CORE_READ(task, files, fdt);
-	struct file *f = NULL;
-
-	if (fd >= BPF_CORE_READ(t, max_fds))
-		return 0;
-	bpf_probe_read_kernel(&f, sizeof(f), (void *)(BPF_CORE_READ(t, fd) + fd));
-	return (u64)f;
-}
-
 static __always_inline u64 pipe_of(u64 file)
 {
 	struct inode *i;
@@ -101,7 +91,8 @@ static __always_inline u32 dup_of(struct task_struct *task, u64 file)
 }
 
 /* The file that fd is, if it is one of ours; *key is what it is found by. */
-static __always_inline struct out_file *out_file_of(struct task_struct *task, u64 mm_id, u32 fd,
+static __always_inline struct out_file *out_file_of(struct task_struct *task,
+						    const struct mm_state *st, u32 fd,
 						    struct file_key *key, u32 *stream)
 {
 	struct out_file *f, fresh = {};
@@ -109,14 +100,19 @@ static __always_inline struct out_file *out_file_of(struct task_struct *task, u6
 
 	if (!file)
 		return NULL;
-	*key = (struct file_key){mm_id, file};
-	inode = (u64)BPF_CORE_READ((struct file *)file, f_inode);
+	*key = (struct file_key){st->mm_id, file};
+	inode = inode_of(file);
+	*stream = std_of(st, file, inode);
+	if (!*stream && (fd == 1 || fd == 2))
+		*stream = fd;
 	f = bpf_map_lookup_elem(&out_files, key);
 	if (f && f->inode == inode) {
-		*stream = fd == 1 || fd == 2 ? fd : f->stream;
+		if (!*stream)
+			*stream = f->stream;
 		return f;
 	}
-	*stream = fd == 1 || fd == 2 ? fd : dup_of(task, file);
+	if (!*stream)
+		*stream = dup_of(task, file);
 	if (!*stream)
 		return NULL;
 	fresh.inode = inode;

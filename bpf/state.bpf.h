@@ -73,6 +73,9 @@ struct mm_state {
 	u32 crossed;		      /* limits of the user that were (cross.bpf.h) */
 	u32 end_flags;		      /* PP_EXIT_* */
 	struct pp_sender end_sender;
+	struct {
+		u64 file, inode;
+	} std[2];		/* --output: stdout and stderr of its beginning */
 	u64 wrote[2];		/* --output: bytes that went to stdout, to stderr */
 	u64 faults, next_fault; /* --where: seen; the number that is sampled next */
 };

@@ -46,7 +46,8 @@ page() {
 @test "docs/json.md has the fields of report --json, all of them and no others" {
 	json_fields() { "$PYTHON" "$ROOT/tests/lib/json_fields.py" "$@"; }
 	printf cold >"$T/cold"
-	"$PP" run -q -o "$T/a.peak" --json="$T/a.json" --where=16 --preset oaa -- sh -c "$W/printer 'line:RSS [x]: 1.0 MB'; $W/script begin:a note:text hog:20 end raise:9; $W/labels $T/cold >/dev/null; true"
+	"$PP" run -q -o "$T/a.peak" --output both --where=16 --preset oaa -- sh -c "$W/printer 'line:RSS [x]: 1.0 MB'; $W/script begin:a note:text hog:20 end raise:9; $W/labels $T/cold >/dev/null; printf 'x\\377' >&2; sh -c 'echo last >&2; kill -9 \$\$'; true" 2>/dev/null
+	"$PP" report --json --output "$T/a.peak" >"$T/a.json"
 	"$PP" report --json --why --rank anon --budget '*=1M' "$T/a.peak" >"$T/b.json" 2>/dev/null || [ $? -eq 4 ]
 	json_fields "$ROOT/docs/json.md" "$T/a.json" "$T/b.json" "$ROOT/tests/unit/golden/report_trouble.json"
 	"$PP" diff --json --budget '*=1M' "$T/a.peak" "$T/a.peak" >"$T/d.json" 2>/dev/null || [ $? -eq 4 ]

@@ -109,17 +109,20 @@ static void cold(const char *path)
 }
 
 static pthread_barrier_t barrier;
-static int rounds;
+static int rounds, width;
+static const char dashes[] = "------------------------------------------------------------------"
+			     "------------------------------------------------------------------";
 
 static void *writer(void *arg)
 {
 	bool first = arg == NULL;
-	char text[64];
+	char text[256];
 
 	for (int i = 0; i < rounds; i++) {
-		int n = snprintf(text, sizeof(text), "T [%c%d]: 5 MB\n", first ? 'a' : 'b', i);
+		int n = snprintf(text, sizeof(text), "T [%c%d%.*s]: 5 MB\n", first ? 'a' : 'b', i,
+				 width, dashes);
 
-		for (int k = 0; k < 24; k++) {
+		for (int k = 0; k < width + 24; k++) {
 			if (first && k < n)
 				put(text + k, 1);
 			pthread_barrier_wait(&barrier);
@@ -131,11 +134,14 @@ static void *writer(void *arg)
 	return NULL;
 }
 
-static void threads(int n)
+/* "N[:WIDTH]": N lines of each of two threads, byte by byte in turn, labels made longer by WIDTH.
+ */
+static void threads(const char *arg)
 {
 	pthread_t other;
 
-	rounds = n;
+	if (sscanf(arg, "%d:%d", &rounds, &width) < 1 || width > (int)sizeof(dashes) - 1)
+		die("threads");
 	pthread_barrier_init(&barrier, NULL, 2);
 	if (pthread_create(&other, NULL, writer, &rounds))
 		die("thread");
@@ -210,7 +216,7 @@ static bool step(const char *s)
 	} else if (!strncmp(s, "cold:", 5)) {
 		cold(arg);
 	} else if (!strncmp(s, "threads:", 8)) {
-		threads(atoi(arg));
+		threads(arg);
 	} else if (!strncmp(s, "handed:", 7)) {
 		handed(arg);
 	} else if (!strcmp(s, "err")) {

@@ -126,7 +126,7 @@ static int put_totals(void *arg, const struct output_totals *t)
 int output_totals_json(struct jw *j, const struct report_source *src)
 {
 	struct totals all = {.j = j};
-	int err = src->each_output_totals(src->ctx, put_totals, &all);
+	int err = src->each_output_totals ? src->each_output_totals(src->ctx, put_totals, &all) : 0;
 
 	if (all.any)
 		jw_end_array(j);
@@ -138,7 +138,11 @@ int output_tail_json(struct jw *j, const struct report_source *src, uint64_t mm_
 	struct tail_line lines[TAIL_LINES];
 	struct tail tail;
 	size_t n;
-	int err = src->stderr_tail(src->ctx, mm_id, &tail);
+	int err;
+
+	if (!src->stderr_tail)
+		return 0;
+	err = src->stderr_tail(src->ctx, mm_id, &tail);
 
 	n = err ? 0 : tail_lines(&tail, lines);
 	if (!n)

@@ -123,8 +123,11 @@ int report_stderr_tail(struct report *r, uint64_t mm_id)
 	char text[TAIL_TEXT_MAX];
 	struct tail tail;
 	size_t n;
-	int err = r->src->stderr_tail(r->src->ctx, mm_id, &tail);
+	int err;
 
+	if (!r->src->stderr_tail)
+		return 0;
+	err = r->src->stderr_tail(r->src->ctx, mm_id, &tail);
 	if (err)
 		return err;
 	n = tail_lines(&tail, lines);
@@ -139,13 +142,21 @@ int report_ended_tail(struct report *r, const struct process *p)
 	return p->exit == PX_SIGNAL && p->status != SIGPIPE ? report_stderr_tail(r, p->mm_id) : 0;
 }
 
+struct totals {
+	struct report *r;
+	bool any;
+};
+
 static int put_totals(void *arg, const struct output_totals *t)
 {
-	struct report *r = arg;
+	struct totals *all = arg;
+	struct report *r = all->r;
 	char size[24];
 
 	if (!t->dropped)
 		return 0;
+	out_str(&r->out, all->any ? "" : "\n");
+	all->any = true;
 	out_str(&r->out, t->stream == KEPT_STDOUT ? "stdout: " : "stderr: ");
 	out_str(&r->out, text_size(size, t->dropped));
 	out_str(&r->out, " of ");
@@ -160,5 +171,10 @@ static int put_totals(void *arg, const struct output_totals *t)
 
 int report_output_totals(struct report *r)
 {
-	return r->src->each_output ? r->src->each_output_totals(r->src->ctx, put_totals, r) : 0;
+	const struct report_source *src = r->src;
+	struct totals all = {.r = r};
+
+	if (!src->each_output || !src->each_output_totals)
+		return 0;
+	return src->each_output_totals(src->ctx, put_totals, &all);
 }

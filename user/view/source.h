@@ -82,7 +82,7 @@ struct report_source {
 	int (*output_text)(void *ctx, const struct note *n, char *buf);
 	const char *const *output_of;
 	size_t noutput_of;
-	/* The streams that are kept. */
+	/* The streams that are kept. NULL, as of the next one: there are none. */
 	int (*each_output_totals)(void *ctx, report_totals_fn fn, void *arg);
 	/* The end of what a process wrote to stderr; empty: nothing, or not kept. 0 or -errno. */
 	int (*stderr_tail)(void *ctx, uint64_t mm_id, struct tail *out);
