@@ -120,7 +120,7 @@ static char *text_of(const struct report_source *src, const struct report_style 
 	char *text = NULL;
 	FILE *f = open_memstream(&text, len);
 
-	assert_int_equal(report_text(src, style, f), 0);
+	assert_int_equal(report_text(src, style, NULL, f), 0);
 	fclose(f);
 	for (size_t i = 0; i < *len; i++)
 		assert_true(text[i] == '\n' || (unsigned char)text[i] >= 0x20);
@@ -198,7 +198,7 @@ static json_t *json_of(const struct report_source *src)
 	json_error_t error;
 	json_t *v;
 
-	assert_int_equal(report_json(src, f), 0);
+	assert_int_equal(report_json(src, NULL, f), 0);
 	fclose(f);
 	v = json_loads(text, 0, &error);
 	if (!v)
