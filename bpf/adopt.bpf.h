@@ -9,6 +9,7 @@
 #define PEAKPHASE_ADOPT_BPF_H
 
 #include "cgroup.bpf.h"
+#include "code.bpf.h"
 #include "death.bpf.h"
 #include "std.bpf.h"
 
@@ -26,24 +27,44 @@ static __always_inline struct mm_state *state_of_proc(const struct proc_state *p
 }
 
 static __always_inline void thread_reset(struct thread_state *ts, struct task_struct *task,
-					 u64 mm_id)
+					 struct mm_state *st)
 {
-	ts->mm_id = mm_id;
+	ts->mm_id = st->mm_id;
 	ts->grew = ts->shrank = 0;
 	ts->min_base = task->min_flt;
 	ts->maj_base = task->maj_flt;
 	ts->marks = 0;
+	if (!is_first(st, task))
+		return;
+	st->first = 0;
+	ts->grew = st->first_grew;
+	ts->shrank = st->first_shrank;
+	ts->min_base = st->first_min_base;
+	ts->maj_base = st->first_maj_base;
 }
 
-/* The thread's own counters from here on; NULL when there is no memory for them. */
-static __always_inline struct thread_state *thread_adopt(struct task_struct *task, u64 mm_id)
+/*
+ * The thread's own counters, from here on, or from when the mm was taken in with it. In its own
+ * context, or before it runs. NULL: there is no memory for them.
+ */
+static __always_inline struct thread_state *thread_adopt(struct task_struct *task,
+							 struct mm_state *st)
 {
 	struct thread_state *ts;
 
 	ts = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (ts)
-		thread_reset(ts, task, mm_id);
+		thread_reset(ts, task, st);
 	return ts;
+}
+
+/* The mm was taken in with this thread: it gets a state when it marks, or is no longer alone. */
+static __always_inline void thread_first(struct task_struct *task, struct mm_state *st)
+{
+	st->first_grew = st->first_shrank = 0;
+	st->first_min_base = task->min_flt;
+	st->first_maj_base = task->maj_flt;
+	st->first = task->pid;
 }
 
 static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u32 slot, u32 pid)
@@ -56,7 +77,7 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->slot = slot;
 	st->lost = 0;
 	st->end_kind = st->end_code = st->ended = 0;
-	st->end_flags = 0;
+	st->end_flags = st->first = 0;
 	__builtin_memset(&st->end_sender, 0, sizeof(st->end_sender));
 	for (int m = 0; m < PP_NMEMBERS; m++) {
 		st->value[m] = st->counted[m] = 0;
@@ -74,6 +95,7 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->limit = PP_NO_LIMIT;
 	st->crossed = 0;
 	st->wrote[0] = st->wrote[1] = 0;
+	st->code = mm->exec_vm;
 	st->faults = 0;
 	st->next_fault = cfg_where_every;
 	st->co[0].key = st->co[1].key = 0;

@@ -84,7 +84,7 @@ static __always_inline void take_in(struct task_struct *task, bool borrows)
 	p.mm_id = st->mm_id;
 	p.slot = st->slot;
 	bpf_map_update_elem(&procs, &tgid, &p, BPF_ANY);
-	thread_adopt(task, st->mm_id);
+	thread_first(task, st);
 	send_base(st, task, mm, PP_BY_JOIN, 0);
 }
 

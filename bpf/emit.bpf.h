@@ -127,7 +127,7 @@ static __always_inline struct thread_state *book_current(struct mm_state *st)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_state *ts = bpf_task_storage_get(&threads, task, 0, 0);
 
-	book_solo(st, ts);
+	book_solo(st, task, ts);
 	return ts;
 }
 
@@ -258,6 +258,11 @@ static __always_inline void fill_edge(struct pp_edge *e, u16 kind, u32 size, str
 		e->thread_shrank += ts->shrank;
 		e->minflt -= ts->min_base;
 		e->majflt -= ts->maj_base;
+	} else if (is_first(st, task)) {
+		e->thread_grew += st->first_grew;
+		e->thread_shrank += st->first_shrank;
+		e->minflt -= st->first_min_base;
+		e->majflt -= st->first_maj_base;
 	}
 }
 

@@ -118,6 +118,7 @@ struct task_struct;
 
 struct mm_struct {
 	atomic_t mm_users;
+	unsigned long exec_vm; /* pages of executable memory */
 	unsigned long mmap_base, start_brk, brk, start_stack, arg_start, arg_end;
 	struct percpu_counter rss_stat[4]; /* since 6.2 (f1a7941243c1) */
 	struct task_struct *owner;	   /* with CONFIG_MEMCG */

@@ -10,7 +10,7 @@
 /* A thread begins to run on an mm that is traced already. */
 static __always_inline void join(struct mm_state *st, struct task_struct *task)
 {
-	struct thread_state *ts = thread_adopt(task, st->mm_id);
+	struct thread_state *ts = thread_adopt(task, st);
 
 	settle(st);
 	send_thread(st, task, PP_THREAD, ts);
@@ -64,7 +64,9 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		count_loss(PP_LOSS_MMS, 1);
 		return 0;
 	}
-	thread_adopt(child, st->mm_id);
+	/* What its parent has mapped and not begun to use is told of by whoever begins. */
+	st->code = pst->code;
+	thread_first(child, st);
 	send_base(st, child, mm, PP_BY_FORK, pst->mm_id);
 	return 0;
 }
@@ -117,8 +119,9 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	p->mm_id = st->mm_id;
 	p->slot = st->slot;
 	p->shares = 0;
-	thread_adopt(task, st->mm_id);
+	thread_first(task, st);
 	send_base(st, task, mm, PP_BY_EXEC, parent_mm_id);
+	tell_code();
 	return 0;
 }
 
@@ -139,6 +142,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	bool last = BPF_CORE_READ(task, signal, live.counter) <= 0;
 	struct thread_state *ts;
 	struct mm_state *st;
+	u32 pid;
 
 	if (!p)
 		return 0;
@@ -152,9 +156,14 @@ int BPF_PROG(on_exit, struct task_struct *task)
 			ts = book_current(st);
 			if (ts && ts->marks && ts->mm_id == st->mm_id)
 				send_thread(st, task, PP_THREAD_EXIT, ts);
+			/* Its number may be another's soon. */
+			if (is_first(st, task))
+				st->first = 0;
 		}
 	}
 	if (last) {
+		pid = pid_here(task);
+		left[pid & (LEFT - 1)] = pid;
 		bpf_map_delete_elem(&procs, &tgid);
 		bpf_map_delete_elem(&senders, &tgid);
 	}
@@ -188,7 +197,7 @@ static __always_inline void adopt_process(struct proc_state *p, struct task_stru
 		return;
 	p->mm_id = st->mm_id;
 	p->slot = st->slot;
-	thread_adopt(task, st->mm_id);
+	thread_first(task, st);
 	send_base(st, task, mm, PP_BY_ATTACH, 0);
 }
 
@@ -229,13 +238,13 @@ int adopt_running(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
-	if (ts && ts->mm_id == p->mm_id)
+	st = state_of_proc(p);
+	if (!st || is_first(st, task) || (ts && ts->mm_id == st->mm_id))
 		return 0; /* by fork, or by an earlier reading */
-	st = p->shares ? state_of_proc(p) : NULL;
-	if (st)
+	if (p->shares)
 		join(st, task); /* its mm may have been traced for long */
 	else
-		thread_adopt(task, p->mm_id);
+		thread_adopt(task, st);
 	return 0;
 }
 
@@ -265,7 +274,7 @@ int detach_running(struct bpf_iter__task *ctx)
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
 	fill_edge(e, PP_DETACH, sizeof(*e), st, task, ts);
 	e->hdr.pid = st->pid;
-	if (ts && ts->mm_id == st->mm_id) {
+	if ((ts && ts->mm_id == st->mm_id) || is_first(st, task)) {
 		e->thread_grew += st->solo_grew;
 		e->thread_shrank += st->solo_shrank;
 	}

@@ -232,7 +232,7 @@ static __noinline int marked(u64 op, u64 label, u64 token)
 	kind = op == 0 ? PP_MARK : op == 1 ? PP_BEGIN : PP_END;
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!ts || ts->mm_id != st->mm_id)
-		ts = thread_adopt(task, st->mm_id);
+		ts = thread_adopt(task, st);
 	if (!ts) {
 		count_loss(op == 3 ? PP_LOSS_NOTES : PP_LOSS_MARKS, 1);
 		return 0;
@@ -246,7 +246,7 @@ static __noinline int marked(u64 op, u64 label, u64 token)
 	ts->reading.hash = PP_HASH_INIT;
 	if (kind != PP_END)
 		read_label(ts, label);
-	book_solo(st, ts);
+	book_solo(st, task, ts);
 	ts->marks = 1;
 	if (ts->reading.len <= PP_LABEL_SMALL)
 		send_mark(st, mm, task, ts, kind, token, PP_LABEL_SMALL);

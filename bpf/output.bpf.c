@@ -105,7 +105,7 @@ static __always_inline void cut_write(struct out_thread *ot, struct mm_state *st
 	}
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!ts || ts->mm_id != st->mm_id)
-		ts = thread_adopt(task, st->mm_id);
+		ts = thread_adopt(task, st);
 	if (!ts) {
 		count_loss(PP_LOSS_MARKS, 1);
 		return;
@@ -113,7 +113,7 @@ static __always_inline void cut_write(struct out_thread *ot, struct mm_state *st
 	w = edge_reserve(st, sizeof(*w));
 	if (!w)
 		return;
-	book_solo(st, ts);
+	book_solo(st, task, ts);
 	ts->marks = 1;
 	settle(st);
 	fill_edge(&w->edge, PP_WRITE, sizeof(*w), st, task, ts);

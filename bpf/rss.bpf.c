@@ -21,6 +21,7 @@ const volatile u64 cfg_headroom = 0;
 struct setup setup;
 struct bucket buckets[BUCKETS];
 struct last_slot last_slots[MAX_CPUS];
+u32 left[LEFT];
 u64 percpu_off[MAX_CPUS];
 u64 losses[PP_LOSS_MAX];
 u64 next_mm_id = 1;
@@ -96,7 +97,7 @@ static __always_inline void book(struct mm_state *st, struct mm_struct *mm,
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
 	/* A process is taken in by one of its threads: the others as they come. */
 	if (!ts || ts->mm_id != st->mm_id)
-		ts = thread_adopt(task, st->mm_id);
+		ts = thread_adopt(task, st);
 	if (!ts) {
 		count_loss(PP_LOSS_GROWTH, amount > 0 ? amount : -amount);
 		return;
@@ -123,6 +124,8 @@ int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
 		st->ready = 0;
 		return 0;
 	}
+	if (member == PP_FILE || member == PP_SHMEM)
+		look_at_code(st, mm);
 	amount = claim(st, mm, member, &own);
 	if (!amount)
 		return 0;

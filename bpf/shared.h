@@ -46,6 +46,12 @@ struct bucket {
 	u32 slot;
 };
 
+/*
+ * Which processes ended a short while ago: their pids in the tracer's namespace, by the last bits
+ * of them. What they had mapped is read later.
+ */
+#define LEFT 8192 /* a power of two */
+
 /* The state that a CPU found last; a cache line for each. */
 struct last_slot {
 	u32 slot;

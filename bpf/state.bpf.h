@@ -47,7 +47,12 @@ struct mm_state {
 	u32 end_kind; /* PP_EXIT, PP_EXEC; 0: it is still there */
 	u32 end_code;
 	u32 ended; /* once the tracing has stopped: its last edge is out, or it never had one */
-	u32 pad;
+	/*
+	 * The thread (the kernel's tid) that the mm was taken in with, while it needs no state of
+	 * its own: most short-lived processes end before it does. Then this is what there would be.
+	 */
+	u32 first;
+	u64 first_grew, first_shrank, first_min_base, first_maj_base;
 
 	s64 value[PP_NMEMBERS];	  /* pages, exact up to changes whose event is still to come */
 	s64 counted[PP_NMEMBERS]; /* the part of them that is in the shared counts */
@@ -77,6 +82,7 @@ struct mm_state {
 		u64 file, inode;
 	} std[2];		/* --output: stdout and stderr of its beginning */
 	u64 wrote[2];		/* --output: bytes that went to stdout, to stderr */
+	u64 code;		/* exec_vm when it was last told (code.bpf.h) */
 	u64 faults, next_fault; /* --where: seen; the number that is sampled next */
 };
 
@@ -108,6 +114,7 @@ struct thread_state {
 extern struct setup setup;
 extern struct bucket buckets[BUCKETS];
 extern struct last_slot last_slots[MAX_CPUS];
+extern u32 left[LEFT];
 extern u64 percpu_off[MAX_CPUS]; /* offset of each CPU's area, by the set-up program */
 extern u64 losses[PP_LOSS_MAX];
 extern u64 next_mm_id;
@@ -217,11 +224,18 @@ static __always_inline void count_loss(enum pp_loss class, u64 n)
 		__sync_fetch_and_add(&losses[class], n);
 }
 
+static __always_inline bool is_first(const struct mm_state *st, struct task_struct *task)
+{
+	return st->first == (u32)task->pid;
+}
+
 /*
- * Books what the mm's only thread brought in on it (ts; NULL: there is no memory for its state). To
- * be called in that thread's context, at every edge and before another thread begins.
+ * Books what the mm's only thread brought in on it: on its state (ts), on the mm where it needs
+ * none yet; NULL and neither: there was no memory for one. To be called in that thread's context,
+ * at every edge and before another thread begins.
  */
-static __always_inline void book_solo(struct mm_state *st, struct thread_state *ts)
+static __always_inline void book_solo(struct mm_state *st, struct task_struct *task,
+				      struct thread_state *ts)
 {
 	u64 grew = st->solo_grew, shrank = st->solo_shrank;
 
@@ -233,6 +247,9 @@ static __always_inline void book_solo(struct mm_state *st, struct thread_state *
 	if (ts && ts->mm_id == st->mm_id) {
 		ts->grew += grew;
 		ts->shrank += shrank;
+	} else if (is_first(st, task)) {
+		st->first_grew += grew;
+		st->first_shrank += shrank;
 	} else {
 		count_loss(PP_LOSS_GROWTH, grew + shrank);
 	}

@@ -189,7 +189,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 	unshare -pf --mount-proc "$PP" run -o "$R" -- "$W/script" \
 		repeat:100 nextpid:5000 fork:1 begin:one hog:3 end done reap done begin:end hog:5 end >"$OUT" 2>"$ERR"
 	q 'len(procs) == 101' 'len([p for p in procs if p["pid"] == 5000]) == 100' 'len({(p["pid"], p["start_boot_ns"]) for p in procs}) == 101' \
-		'all(len(p["phases"]) == 3 and near(p["peak"]["bytes"], 3 * MIB, 2 * MIB) for p in procs if p["pid"] == 5000)' \
+		'all(len(p["phases"]) == 3 and near(p["peak"]["members"]["anon"], 3 * MIB, MIB) for p in procs if p["pid"] == 5000)' \
 		'near(delta(ph("end")), 5 * MIB, 65536)' 'r["job"]["processes"] == 101' 'not any(r["losses"].values())'
 }
 

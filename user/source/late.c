@@ -2,13 +2,11 @@
 #include "source/late.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <uthash.h>
@@ -17,6 +15,7 @@
 #include "resolve/proc.h"
 #include "source/find.h"
 #include "source/late_exec.h"
+#include "source/late_wake.h"
 
 #define SECOND 1000000000ull
 /* A file that was looked into counts as such for so long: it may be written over in place. */
@@ -41,11 +40,11 @@ struct known {
 struct late {
 	struct late_options opt;
 	struct mappings *mappings;
+	struct late_wake *wake;
 	struct unheards *unheards; /* of the thread that reads the rings */
 	bool started;
 	int nice; /* ours, before */
 	pthread_t thread;
-	int stop; /* eventfd */
 	struct known *known;
 	struct late_execs *execs;
 	/* Shared by both threads. */
@@ -139,13 +138,6 @@ static int look_into(struct late *l, const struct mapped_record *r, uint64_t *si
 	return n < 0 ? n : 0;
 }
 
-static bool alive(pid_t pid)
-{
-	struct proc_stat st;
-
-	return !proc_stat("/proc", pid, &st) && !st.exiting;
-}
-
 static void on_file(struct late *l, const struct mapped_record *r)
 {
 	struct known *k = known_of(l, r);
@@ -157,8 +149,7 @@ static void on_file(struct late *l, const struct mapped_record *r)
 	/* Nearly all: libraries that everybody has, programs that were probed before. */
 	if (k->looked_ns && r->time_ns < k->looked_ns + FRESH_NS && k->since_ns <= r->time_ns)
 		return;
-	/* Who is gone may have been traced: his end and this record passed each other. */
-	if (!l->opt.traced(l->opt.ctx, r->pid) && alive(r->pid))
+	if (!l->opt.traced(l->opt.ctx, r->pid))
 		return;
 	if (look_into(l, r, &since)) {
 		report(l, r, clock_mono_ns(), false);
@@ -195,17 +186,15 @@ static void on_record(void *ctx, const struct mapped_record *r)
 static void *thread_main(void *ctx)
 {
 	struct late *l = ctx;
-	struct pollfd fds[] = {
-	    {.fd = l->stop, .events = POLLIN},
-	    {.fd = mappings_fd(l->mappings), .events = POLLIN},
-	};
+	bool more = true;
 
-	/* Once more after it was told to stop. */
-	while (!fds[0].revents) {
-		if (poll(fds, 2, late_execs_idle(l->execs) ? -1 : RELEASE_MS) < 0 && errno != EINTR)
-			break;
+	/* What was mapped before there was a thread. */
+	mappings_read(l->mappings, on_record, l);
+	while (more) {
+		more = late_wake_wait(l->wake, mappings_fd(l->mappings),
+				      late_execs_idle(l->execs) ? -1 : RELEASE_MS);
 		mappings_read(l->mappings, on_record, l);
-		late_execs_release(l->execs, clock_mono_ns(), fds[0].revents, keep, l);
+		late_execs_release(l->execs, clock_mono_ns(), !more, keep, l);
 	}
 	return NULL;
 }
@@ -253,11 +242,9 @@ int late_open(struct late **out, const struct late_options *opt)
 	l->found = calloc(FOUND_MAX, sizeof(*l->found));
 	l->unheards = unheards_new();
 	l->execs = late_execs_new();
-	l->stop = eventfd(0, EFD_CLOEXEC);
-	if (l->stop < 0)
-		err = -errno;
-	else
-		err = l->found && l->unheards && l->execs ? mappings_open(&l->mappings) : -ENOMEM;
+	err = l->found && l->unheards && l->execs ? 0 : -ENOMEM;
+	err = err ? err : late_wake_open(&l->wake, opt->code_ring);
+	err = err ? err : mappings_open(&l->mappings, opt->code_ring < 0);
 	if (err)
 		late_close(&l);
 	else
@@ -270,7 +257,7 @@ void late_finish(struct late *l)
 {
 	if (!l->started)
 		return;
-	eventfd_write(l->stop, 1);
+	late_wake_end(l->wake);
 	pthread_join(l->thread, NULL);
 	l->started = false;
 }
@@ -283,11 +270,10 @@ void late_close(struct late **lp)
 		return;
 	late_finish(l);
 	mappings_close(&l->mappings);
+	late_wake_close(&l->wake);
 	unheards_free(&l->unheards);
 	forget_known(l);
 	late_execs_free(&l->execs);
-	if (l->stop >= 0)
-		close(l->stop);
 	pthread_mutex_destroy(&l->lock);
 	free(l->found);
 	free(l);

@@ -12,7 +12,8 @@
 
 struct late_options {
 	struct probes *probes;
-	/* Is the process traced, or the command that is about to be? Called by the thread. */
+	int code_ring; /* map that tells when to look; -1: at every mapping of the machine */
+	/* Is or was the process traced, or will the command be? Called by the thread. */
 	bool (*traced)(void *ctx, pid_t pid);
 	void *ctx;
 };

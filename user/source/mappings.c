@@ -30,7 +30,7 @@ struct mappings {
 	uint64_t buf[RECORD_MAX / sizeof(uint64_t)]; /* a record that wraps */
 };
 
-static int open_event(int cpu)
+static int open_event(int cpu, bool eager)
 {
 	struct perf_event_attr attr = {
 	    .type = PERF_TYPE_SOFTWARE,
@@ -44,22 +44,21 @@ static int open_event(int cpu)
 	    .sample_type = PERF_SAMPLE_TIME,
 	    .use_clockid = 1,
 	    .clockid = CLOCK_MONOTONIC,
-	    /* Wake the reader for each record. */
 	    .watermark = 1,
-	    .wakeup_watermark = 1,
+	    .wakeup_watermark = eager ? 1 : RING_BYTES / 2,
 	};
 	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static int open_ring(struct mappings *m, int cpu)
+static int open_ring(struct mappings *m, int cpu, bool eager)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
 	struct ring *r = &m->ring[m->n];
 	int err = 0;
 
-	r->fd = open_event(cpu);
+	r->fd = open_event(cpu, eager);
 	if (r->fd < 0)
 		return r->fd;
 	r->page = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
@@ -75,7 +74,7 @@ static int open_ring(struct mappings *m, int cpu)
 	return 0;
 }
 
-int mappings_open(struct mappings **out)
+int mappings_open(struct mappings **out, bool eager)
 {
 	struct mappings *m = calloc(1, sizeof(*m));
 	int cpus = libbpf_num_possible_cpus(), err = 0;
@@ -91,7 +90,7 @@ int mappings_open(struct mappings **out)
 	else if (!(m->ring = calloc((size_t)cpus, sizeof(*m->ring))))
 		err = -ENOMEM;
 	for (int cpu = 0; cpu < cpus && !err; cpu++) {
-		err = open_ring(m, cpu);
+		err = open_ring(m, cpu, eager);
 		if (err == -ENODEV)
 			err = 0; /* possible, but not there */
 	}

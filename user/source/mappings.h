@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Code as it is mapped: every executable mapping of a file that any process of the machine makes,
- * told by the kernel within microseconds, whoever made it (execve, the dynamic loader, dlopen, a
- * mmap by hand), and every exec.
+ * told by the kernel, whoever made it (execve, the dynamic loader, dlopen, a mmap by hand), and
+ * every exec.
  *
  * The records are those of perf's side band (PERF_RECORD_MMAP2, PERF_RECORD_COMM), of one event for
  * each CPU. Probes on the dynamic loader would miss whoever maps by himself; tracepoints of system
@@ -11,6 +11,7 @@
 #ifndef PEAKPHASE_SOURCE_MAPPINGS_H
 #define PEAKPHASE_SOURCE_MAPPINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -43,10 +44,13 @@ int mapped_decode(const void *record, size_t size, struct mapped_record *out);
 
 struct mappings;
 
-/* 0, or -errno of perf_event_open(2). */
-int mappings_open(struct mappings **m);
+/*
+ * 0, or -errno of perf_event_open(2). eager: the descriptor is readable with each record, those of
+ * forks and exits too, of the whole machine; else not before a ring is half full, to be read in
+ * between.
+ */
+int mappings_open(struct mappings **m, bool eager);
 void mappings_close(struct mappings **m);
-/* Readable when there is a record. */
 int mappings_fd(const struct mappings *m);
 /* Hands all records on; of one CPU they are in order. */
 void mappings_read(struct mappings *m, void (*fn)(void *ctx, const struct mapped_record *r),

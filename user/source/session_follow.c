@@ -35,20 +35,38 @@ static int find_proc(struct session *s, pid_t pid, struct proc_state *v)
 	return 0;
 }
 
-/* What is not exec'ed yet is traced too: its program is mapped before that is told. */
-static bool is_traced(void *ctx, pid_t pid)
+static bool has_ended(const struct session *s, pid_t pid)
+{
+	return __atomic_load_n(&s->skel->bss->left[pid & (LEFT - 1)], __ATOMIC_ACQUIRE) ==
+	       (uint32_t)pid;
+}
+
+/*
+ * What is not exec'ed yet is traced too: its program is mapped before that is told. And what ended
+ * meanwhile: in this order, it is in the second table before it leaves the first.
+ */
+static bool was_traced(void *ctx, pid_t pid)
 {
 	struct session *s = ctx;
 	struct proc_state v;
 
-	return find_proc(s, pid, &v) == 0;
+	return find_proc(s, pid, &v) == 0 || has_ended(s, pid);
 }
 
 void session_open_late(struct session *s)
 {
-	struct late_options opt = {.probes = s->probes, .traced = is_traced, .ctx = s};
-	int err = late_open(&s->late, &opt);
+	struct late_options opt = {
+	    .probes = s->probes,
+	    .code_ring = -1,
+	    .traced = was_traced,
+	    .ctx = s,
+	};
+	int err;
 
+	/* Before 6.2 threads count faults for themselves first: no event tells of a first page. */
+	if (s->facts.counters == SESSION_COUNTERS_PERCPU)
+		opt.code_ring = bpf_map__fd(s->skel->maps.ring_code);
+	err = late_open(&s->late, &opt);
 	if (!err)
 		return;
 	say_warning("cannot see what is mapped later: %s: its marks may be missing",

@@ -62,6 +62,7 @@ static int set_sizes(struct peakphase *skel, const struct session_options *opt,
 			opt->where_every
 			    ? session_ring_size(opt->ring_faults, DEFAULT_RING_FAULTS, page)
 			    : page);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.ring_code, page);
 	err = err ? err : output_sizes(skel, &opt->output, page, edges);
 	skel->rodata->cfg_slots = mms;
 	skel->rodata->cfg_wake_edges = edges / 8;

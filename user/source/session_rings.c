@@ -257,7 +257,8 @@ uint64_t session_ring_bytes(const struct session *s)
 	/* libbpf maps each ring's data twice in a row, so that no record wraps. */
 	uint64_t n = 2ull * bpf_map__max_entries(s->skel->maps.ring_edges) +
 		     2ull * bpf_map__max_entries(s->skel->maps.ring_samples) +
-		     2ull * bpf_map__max_entries(s->skel->maps.ring_notes);
+		     2ull * bpf_map__max_entries(s->skel->maps.ring_notes) +
+		     2ull * bpf_map__max_entries(s->skel->maps.ring_code);
 
 	if (s->faults)
 		n += 2ull * bpf_map__max_entries(s->skel->maps.ring_faults);
