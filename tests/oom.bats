@@ -81,6 +81,18 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 	grep -q ' headroom' "$T/text"
 }
 
+@test "--output stderr: what it wrote last stands below the kill, live, in the report and in JSON" {
+	local status=0
+	cgroup last 64M
+	OPTIONS=(--output stderr)
+	in_cgroup "$C" "$W/printer" err 'line:reading rows' $'raw:row \033[2J5' hog:100 || status=$?
+	[ $status -eq 137 ]
+	printf '%s\n' '  | reading rows' '  | row \x1b[2J5' >"$T/want"
+	grep -a -A2 'peakphase: OOM kill' "$ERR" | tail -n 2 | diff "$T/want" -
+	"$PP" report "$R" | sed -n '/^OOM kill/,/^$/p' | grep '^  | ' | diff "$T/want" -
+	q 'r["verdicts"][0]["kind"] == "oom"' 'r["verdicts"][0]["stderr_lines"] == ["reading rows", "row \x1b[2J5"]'
+}
+
 @test "a limit on an ancestor alone, below a larger one: the smallest on the way up, and whose it is" {
 	local status=0 top
 	cgroup top 400M

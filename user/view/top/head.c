@@ -97,7 +97,8 @@ static uint64_t losses(const struct board *b)
 	uint64_t n = b->run.missed;
 
 	for (int i = 0; i < PP_LOSS_MAX; i++)
-		n += b->run.losses[i];
+		if (i != PP_LOSS_BYTES) /* no marks, and there may be billions */
+			n += b->run.losses[i];
 	return n;
 }
 
