@@ -57,6 +57,15 @@ f1() {
 		+ (ph("load:combine:b")["start_bytes"] - ph("load:combine:a")["end_bytes"]) + ph("load:combine:b")["kept_bytes"]
 		+ (ph("run:combine")["start_bytes"] - ph("load:combine:b")["end_bytes"])
 		+ delta(ph("run:combine"))) == r["peak"]["bytes"]'
+	# And so says the report: startup + 200 + 100 + 400 inside.
+	"$PP" report --json --why "$R" >"$T/report.json"
+	q 'sum(x["bytes"] for x in r["why"]["rows"]) == r["peak"]["bytes"] == r["why"]["peak_bytes"]' \
+		'[(x["part"], x["label"]) for x in r["why"]["rows"] if x["part"] in ("inside", "sibling") and x["bytes"] > 50 * MIB]
+		== [("inside", "run:combine"), ("sibling", "load:combine:a"), ("sibling", "load:combine:b")]' \
+		'all(near(x["bytes"], want * MIB) for x in r["why"]["rows"] for label, want in
+			(("run:combine", 400), ("load:combine:a", 200), ("load:combine:b", 100)) if x["label"] == label)' \
+		'near(sum(x["bytes"] for x in r["why"]["rows"] if x["part"] not in ("inside", "sibling")), ph("node:combine")["start_bytes"])' \
+		'not any(x["part"] == "unknown" for x in r["why"]["rows"])'
 }
 
 @test "Kedro 1: what a node loads, runs and saves, with its numbers" { f1 kedro-1; }

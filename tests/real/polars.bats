@@ -24,6 +24,8 @@ load real
 	# A mapped input is not the query's own: by anonymous memory the eager one comes first of these two, by far.
 	q 'sorted(("sink", "eager"), key=lambda p: -ph(p)["peak_members"]["anon"]) == ["eager", "sink"]' \
 		'ph("eager")["peak_members"]["anon"] > 1.3 * ph("sink")["peak_members"]["anon"]'
+	"$PP" report --json --rank anon "$R" >"$T/report.json"
+	q '[x["label"] for x in r["rank"]["rows"] if x["label"] in ("sink", "eager")] == ["eager", "sink"]'
 }
 
 @test "docs/polars.md" { page polars.md polars 2; }

@@ -302,10 +302,11 @@ struct carry fold_open(const struct mm *p)
 		c.bytes = p->tail.max;
 		c.at = p->tail.at;
 		c.at.at_ns = clamp(c.at.at_ns, p->last_ns, EV_NONE);
-		raise_members(&c, &c.at.members);
 	}
-	if (p->tail.win == p->next && p->tail.time_ns)
+	if (p->tail.win == p->next && p->tail.time_ns) {
 		c.charge = max_known(c.charge, p->tail.charge);
+		raise_members(&c, &p->tail.at.members);
+	}
 	return c;
 }
 

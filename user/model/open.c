@@ -22,12 +22,11 @@ static uint64_t larger_known(uint64_t a, uint64_t b)
 	return a == EV_NONE || (b != EV_NONE && b > a) ? b : a;
 }
 
-static uint64_t charge_since(const struct mm *p, const struct point *from)
+static uint64_t most_since(const struct stack *s, const struct point *from, uint64_t open)
 {
 	struct stack_key key;
-	uint64_t past = stack_max(&p->charge, from->win, &key, NULL) ? key.value : EV_NONE;
 
-	return larger_known(past, fold_open(p).charge);
+	return larger_known(stack_max(s, from->win, &key, NULL) ? key.value : EV_NONE, open);
 }
 
 static uint64_t least_since(const struct stack *s, const struct point *from, uint64_t open)
@@ -63,7 +62,9 @@ static void preview(const struct mm *p, const struct point *from, const struct t
 	ph->shrank_bytes = minus(now->shrank, from->tally.shrank);
 	ph->faults_minor = minus(now->minflt, from->tally.minflt);
 	ph->faults_major = minus(now->majflt, from->tally.majflt);
-	ph->charge_peak = charge_since(p, from);
+	ph->anon_peak = most_since(&p->anon, from, c.anon);
+	ph->file_peak = most_since(&p->file, from, c.file);
+	ph->charge_peak = most_since(&p->charge, from, c.charge);
 	ph->headroom_min = least_since(&p->headroom, from, c.headroom);
 	ph->limit = least_since(&p->limit, from, c.limit);
 	ph->lost = (uint32_t)(p->pub.lost - from->lost);
