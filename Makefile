@@ -34,7 +34,8 @@ CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu17 $(WARN) -fno-common -pthread $(CFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 ALL_LDFLAGS = -pthread $(LDFLAGS) $(SAN_FLAGS)
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
-LDLIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)
+# Zydis and libiberty have no .pc file.
+LDLIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lZydis -liberty
 
 # What each folder is: the pipeline of docs/design.md. cmd/ and main.c only wire.
 LIB_SRC := $(sort $(foreach d,lib decode model resolve store view view/top sink source,$(wildcard user/$(d)/*.c)))

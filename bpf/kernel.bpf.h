@@ -216,6 +216,10 @@ struct sighand_struct {
 
 struct completion;
 
+struct thread_struct {
+	unsigned long fsbase; /* x86 */
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid, tgid;
@@ -230,6 +234,7 @@ struct task_struct {
 	struct sighand_struct *sighand;
 	struct css_set *cgroups;
 	struct completion *vfork_done;
+	struct thread_struct thread;
 	char comm[16];
 };
 

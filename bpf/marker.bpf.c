@@ -5,7 +5,7 @@
  * The order matters: read the label (it may sleep), then reserve, then settle and cut, then submit.
  * Nothing may come between the cut and the record of the edge.
  */
-#include "adopt.bpf.h"
+#include "mark.bpf.h"
 
 #define LABEL_CHUNKS 65 /* a label is hashed up to 16 KiB */
 #define CHUNK PP_LABEL_MAX
@@ -104,27 +104,6 @@ static __always_inline void read_label(struct thread_state *ts, u64 at)
 	bpf_loop(LABEL_CHUNKS, read_chunk, &ctx, 0);
 	if (!r->done)
 		r->flags |= PP_LABEL_CUT;
-}
-
-static __always_inline void send_mark(struct mm_state *st, struct mm_struct *mm,
-				      struct task_struct *task, struct thread_state *ts, u16 kind,
-				      u64 token, const u32 room)
-{
-	const u32 size = sizeof(struct pp_mark) + room;
-	struct pp_mark *m = edge_reserve(st, size);
-
-	if (!m)
-		return;
-	settle(st);
-	fill_edge(&m->edge, kind, size, st, task, ts);
-	m->token = token;
-	m->label_hash = ts->reading.hash;
-	m->label_len = ts->reading.len;
-	m->label_flags = ts->reading.flags;
-	m->pad = 0;
-	/* The whole room: what lies behind the label is of an earlier one of this thread. */
-	__builtin_memcpy(m->label, ts->label, room);
-	edge_submit(m, false);
 }
 
 struct noting {
@@ -249,23 +228,10 @@ static __noinline int marked(u64 op, u64 label, u64 token)
 	book_solo(st, task, ts);
 	ts->marks = 1;
 	if (ts->reading.len <= PP_LABEL_SMALL)
-		send_mark(st, mm, task, ts, kind, token, PP_LABEL_SMALL);
+		send_mark(st, task, ts, kind, token, PP_LABEL_SMALL, true);
 	else
-		send_mark(st, mm, task, ts, kind, token, PP_LABEL_MAX + 1);
+		send_mark(st, task, ts, kind, token, PP_LABEL_MAX + 1, true);
 	return 0;
-}
-
-/*
- * Kernels since 6.13 give a program with 64 bytes of stack or more one stack per CPU, also a
- * sleepable uprobe, of which a second one may begin on the CPU while the first sleeps or is
- * preempted: it would write over the first one's pointers, and the kernel would die of it (seen on
- * 7.3). They do not where a program has a tail call, and look for one before they leave out what is
- * never reached: so here is one, for the verifier only, and the stack is the thread's own.
- */
-static __always_inline void keep_own_stack(void *ctx)
-{
-	if (cfg_never)
-		bpf_tail_call(ctx, NULL, 0);
 }
 
 /* Our own marker: any of its three sites; nothing has been changed since the call. */

@@ -73,6 +73,21 @@ struct out_literal {
 	u64 word, mask;
 };
 
+/*
+ * Functions that are spans (--span), by number: the label of their spans. The cookie of a probe at
+ * an entry is that number.
+ */
+#define SPAN_FUNCTIONS 256
+/* In the cookie: code of the function may jump back to the probe, and to another one as its end. */
+#define SPAN_AGAIN (1ull << 32)
+#define SPAN_TAILS (1ull << 33)
+struct span_label {
+	u64 hash; /* of the whole label, as that of a mark */
+	u32 len;
+	u32 flags; /* PP_LABEL_* */
+	char bytes[256];
+};
+
 enum counters { COUNTERS_UNKNOWN, COUNTERS_ATOMIC, COUNTERS_PERCPU };
 
 /* What the set-up program found out. */

@@ -6,7 +6,8 @@ set -u
 usage() {
 	cat <<'EOF'
 usage: tools/deps.sh [SET...]        (without a SET: build test)
-  build   compiling: clang, bpftool, libbpf, elfutils, SQLite, jansson, PCRE2, ncurses, libcurl, libmd, uthash
+  build   compiling: clang, bpftool, libbpf, elfutils, SQLite, jansson, PCRE2, ncurses, libcurl, libmd, uthash,
+           Zydis, libiberty
   test    make check: cmocka, bats, shellcheck, clang-format, sanitizers, an arm64 cross compiler; container
           engines, which are installed but not started
   fuzz    make check-fuzz
@@ -61,7 +62,7 @@ packages_of() {
 	build)
 		echo gcc g++ make pkg-config clang llvm libc6-dev linux-libc-dev "$(bpftool_package)" libbpf-dev libelf-dev \
 			libdw-dev zlib1g-dev libsqlite3-dev libjansson-dev libncurses-dev libpcre2-dev uthash-dev \
-			libcurl4-openssl-dev libmd-dev
+			libcurl4-openssl-dev libmd-dev libzydis-dev libzycore-dev libiberty-dev
 		;;
 	test)
 		echo "$(clang_rt)" libcmocka-dev bats shellcheck clang-format lld gcc-aarch64-linux-gnu libc6-dev-arm64-cross \

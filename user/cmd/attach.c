@@ -37,6 +37,7 @@ static const char HELP[] =
     "  -q, --quiet              no line for each phase, no answer; what went wrong is said\n"
     "  -d, --duration TIME      stop after TIME (30, 1.5, 200ms, 2m)\n"
     "      --where[=N]          sample one page fault in N (256): which mappings a phase grew in\n"
+    "      --span BIN:FUNCTION  calls of a native function are spans; a pattern means several\n"
     "      --mark-output REGEX  a line that the program prints and that matches is a checkpoint\n"
     "      --begin-output REGEX\n"
     "                           such a line begins a span of its label\n"
@@ -70,7 +71,7 @@ static int adopt(struct trace *t, struct targets *targets, bool wait)
 	struct session *s = trace_session(t);
 	int err = targets_take_in(targets, s);
 
-	err = err ? err : trace_poll(t, 0);
+	err = err ? err : session_spans_failed(s) ? -EINVAL : trace_poll(t, 0);
 	if (err)
 		return err;
 	if (trace_live(t))

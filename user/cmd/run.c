@@ -26,6 +26,7 @@ static const char HELP[] =
     "  -q, --quiet              no line for each phase, no answer; what went wrong is said\n"
     "  -u, --user USER          run the command as USER, a name or a number\n"
     "      --where[=N]          sample one page fault in N (256): which mappings a phase grew in\n"
+    "      --span BIN:FUNCTION  calls of a native function are spans; a pattern means several\n"
     "      --mark-output REGEX  a line that the program prints and that matches is a checkpoint\n"
     "      --begin-output REGEX\n"
     "                           such a line begins a span of its label\n"
@@ -135,7 +136,8 @@ static int trace_command(const struct trace_options *opt, struct command *c, cha
 	if (pw)
 		env.home = pw->pw_dir;
 	find_for_command(argv, &env, probe, trace_session(t));
-	err = session_watch(trace_session(t), command_pid(c));
+	err = session_probe_spans(trace_session(t));
+	err = err ? err : session_watch(trace_session(t), command_pid(c));
 	if (!err)
 		err = trace_begin(t);
 	if (err) {

@@ -30,6 +30,7 @@ static const char HELP[] =
     "  -o, --recording FILE     write a recording to FILE; without it none is made\n"
     "  -u, --user USER          run the command as USER, a name or a number\n"
     "      --where[=N]          sample one page fault in N (256)\n"
+    "      --span BIN:FUNCTION  calls of a native function are spans; a pattern means several\n"
     "      --mark-output REGEX  a line that the program prints and that matches is a checkpoint\n"
     "      --begin-output REGEX\n"
     "                           such a line begins a span of its label\n"

@@ -183,6 +183,7 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 	    .cgroups = targets_in_cgroups(opt),
 	    .ceiling = opt->ceiling,
 	    .headroom = opt->headroom,
+	    .spans = opt->spans,
 	    .event = on_event,
 	    .unheard = on_unheard,
 	    .ctx = t,
@@ -351,14 +352,19 @@ static void add_baseline(void *ctx, const struct process *p)
 
 void trace_say_baseline(const struct trace *t, unsigned int markers)
 {
+	unsigned int functions = session_functions(t->session);
 	uint64_t bytes = 0;
-	char size[24];
+	char size[24], spans[48] = "";
 
 	if (t->opt.watch)
 		return; /* the view shows it */
 	model_each_process(t->model, add_baseline, &bytes);
-	say_info("attached to %u process%s, RSS %s; %u marker%s", t->live, t->live == 1 ? "" : "es",
-		 text_size(size, bytes), markers, markers == 1 ? "" : "s");
+	if (t->opt.spans)
+		snprintf(spans, sizeof(spans), ", %u function%s", functions,
+			 functions == 1 ? "" : "s");
+	say_info("attached to %u process%s, RSS %s; %u marker%s%s", t->live,
+		 t->live == 1 ? "" : "es", text_size(size, bytes), markers, markers == 1 ? "" : "s",
+		 spans);
 }
 
 unsigned int trace_live(const struct trace *t)

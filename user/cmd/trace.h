@@ -13,6 +13,7 @@
 #include "source/command.h"
 #include "model/pattern.h"
 #include "source/session.h"
+#include "source/spans.h"
 #include "source/target.h"
 
 #define TRACE_PIDS_MAX 1024
@@ -53,6 +54,7 @@ struct trace_options {
 	uint32_t keep; /* --output: bits 1 << KEPT_STDOUT, 1 << KEPT_STDERR */
 	uint64_t keep_first, keep_last;
 	struct patterns *patterns; /* of lines that are marks; NULL: none. Of the whole run */
+	struct spans *spans;	   /* functions that are spans; NULL: none. Of the whole run */
 	const char *user;	   /* run */
 	pid_t pid[TRACE_PIDS_MAX]; /* attach */
 	unsigned int npids;

@@ -171,6 +171,8 @@ int trace_end(struct trace *t, int status)
 			    t->not_run);
 	if (!t->seen)
 		say_warning("no process was traced");
+	else if (t->opt.spans)
+		spans_say_unmet(t->opt.spans);
 	if (t->store) {
 		int store_err = close_recording(t, &end);
 

@@ -50,6 +50,7 @@ enum {
 	OPT_ON_CROSS,
 	OPT_BUDGET,
 	OPT_SINK,
+	OPT_SPAN,
 };
 
 static const struct option LONG[] = {
@@ -58,6 +59,7 @@ static const struct option LONG[] = {
     {"begin-output", required_argument, NULL, OPT_BEGIN_OUTPUT},
     {"end-output", required_argument, NULL, OPT_END_OUTPUT},
     {"step-output", required_argument, NULL, OPT_STEP_OUTPUT},
+    {"span", required_argument, NULL, OPT_SPAN},
     {"preset", required_argument, NULL, OPT_PRESET},
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"output-keep", required_argument, NULL, OPT_OUTPUT_KEEP},
@@ -254,6 +256,25 @@ static int add_pattern(struct trace_options *opt, const char *option, enum patte
 	return err;
 }
 
+/* A function that is a span. */
+static int add_span(struct trace_options *opt)
+{
+	char error[SPANS_ERROR_MAX], shown[256];
+	int err;
+
+	if (!opt->spans)
+		opt->spans = spans_new();
+	if (!opt->spans)
+		return -ENOMEM;
+	err = spans_add(opt->spans, optarg, error);
+	if (!err)
+		return 0;
+	text_escape(shown, sizeof(shown), optarg, strlen(optarg));
+	say_error("--span '%s': %s", shown, err == -ENOMEM ? "no memory" : error);
+	say_remedy("--span BINARY:FUNCTION: './etl:transform_*', 'libparse.so:parse::*'");
+	return err;
+}
+
 static int add_preset(struct trace_options *opt)
 {
 	if (!opt->patterns)
@@ -356,6 +377,8 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 		return add_output(opt);
 	case OPT_OUTPUT_KEEP:
 		return parse_keep(opt);
+	case OPT_SPAN:
+		return add_span(opt);
 	case OPT_RING_OUTPUT:
 		return parse_ring("--ring-output", optarg, &opt->ring_output);
 	case OPT_RING_SAMPLES:

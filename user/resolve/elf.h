@@ -24,6 +24,10 @@ enum elf_site_kind {
 	/* a function log_rss(const char *) of the program's own: label in the first argument
 	 * register at entry; a checkpoint */
 	ELF_SITE_OWN_FUNCTION,
+	/* the entry of a function that is called where an exception is caught */
+	ELF_SITE_CAUGHT,
+	/* the entry of a longjmp(jmp_buf, int), of whatever name */
+	ELF_SITE_LONGJMP,
 };
 
 /* Offsets in the file, as uprobes want them; 0: there is none. */
@@ -49,6 +53,9 @@ struct elf_sites {
  * the number of sites, 0 when the object has none, or -errno.
  */
 int elf_find_markers(int fd, struct elf_sites *out);
+
+/* The same of the functions by which programs leave others without a return. */
+int elf_find_unwinding(int fd, struct elf_sites *out);
 
 /* Is it an ELF file, of any kind, that this module can read? 1 or 0. */
 int elf_is_elf(int fd);

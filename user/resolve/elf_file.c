@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 /* A program of 10,000 translation units with markers has 600 KiB of notes. */
+#define SECTIONS_PIECE 64u
 #define NOTES_MAX (1u << 20)
 
 int elf_file_read(const struct elf_file *f, uint64_t off, void *buf, size_t len)
@@ -142,6 +143,36 @@ int elf_file_init(struct elf_file *f, int fd)
 	err =
 	    elf_file_records(f, f->ehdr.e_phoff, f->phdr, f->nphdr, sizeof(Elf64_Phdr), ELF_T_PHDR);
 	return err == -ENODATA ? -ENOEXEC : err;
+}
+
+int elf_file_sections(const struct elf_file *f, uint64_t i, Elf64_Shdr *sh, size_t n)
+{
+	if (i > UINT16_MAX)
+		return -ENODATA;
+	return elf_file_records(f, f->ehdr.e_shoff + i * sizeof(*sh), sh, n, sizeof(*sh),
+				ELF_T_SHDR);
+}
+
+int elf_file_section(const struct elf_file *f, uint32_t type, Elf64_Shdr *out)
+{
+	Elf64_Shdr sh[SECTIONS_PIECE];
+
+	if (!f->ehdr.e_shoff || f->ehdr.e_shentsize != sizeof(*sh))
+		return -ENOENT;
+	for (unsigned int i = 0; i < f->ehdr.e_shnum; i += SECTIONS_PIECE) {
+		unsigned int left = f->ehdr.e_shnum - i;
+		unsigned int n = left < SECTIONS_PIECE ? left : SECTIONS_PIECE;
+		int err = elf_file_sections(f, i, sh, n);
+
+		if (err)
+			return err;
+		for (unsigned int k = 0; k < n; k++)
+			if (sh[k].sh_type == type) {
+				*out = sh[k];
+				return 0;
+			}
+	}
+	return -ENOENT;
 }
 
 static size_t align_up(size_t n, size_t align)

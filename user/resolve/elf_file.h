@@ -39,6 +39,11 @@ int elf_file_string(const struct elf_file *f, uint64_t off, char *buf, size_t ca
 int elf_file_offset(const struct elf_file *f, uint64_t vaddr, uint64_t len, uint32_t flags,
 		    uint64_t *off);
 
+/* n headers of sections from number i on; 0 or -errno. */
+int elf_file_sections(const struct elf_file *f, uint64_t i, Elf64_Shdr *sh, size_t n);
+/* The first section of that type: a linked object has one symbol table of each kind. -ENOENT. */
+int elf_file_section(const struct elf_file *f, uint32_t type, Elf64_Shdr *out);
+
 /* Bytes in the file's order. */
 uint32_t elf_file_u32(const struct elf_file *f, const uint8_t *p);
 uint64_t elf_file_u64(const struct elf_file *f, const uint8_t *p);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Symbols named log_rss. Symbol tables of large programs have 100 MB and more: the strings are
+ * Functions by name. Symbol tables of large programs have 100 MB and more: the strings are
  * searched first, in pieces, for the few offsets where the name stands; most files end there. Then
  * the symbols are read in pieces for those offsets, without looking at a string.
  */
 #include "resolve/elf.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,37 +16,66 @@
 #define PIECE (64u << 10)
 #define TABLE_MAX (512ull << 20) /* longer tables are not searched: bounds the time, not memory */
 #define NAMES_MAX 64u /* a name is there once, or a few times as the tail of longer ones */
-#define SECTIONS_PIECE 64u
 
-/* log_rss in C, and log_rss(const char *) in C++, each with its NUL. */
-static const struct {
+/* With its NUL. */
+struct name {
 	const char *name;
 	size_t len;
-} names[] = {
-    {"log_rss", sizeof("log_rss")},
-    {"_Z7log_rssPKc", sizeof("_Z7log_rssPKc")},
+	enum elf_site_kind kind;
+	bool tail; /* also where more stands before it: Rust's name of the crate */
 };
-#define NAME_LEN_MAX sizeof("_Z7log_rssPKc")
+#define NAME(s) .name = (s), .len = sizeof(s)
+
+/* log_rss in C, and log_rss(const char *) in C++. */
+static const struct name log_rss_names[] = {
+    {NAME("log_rss"), ELF_SITE_OWN_FUNCTION, false},
+    {NAME("_Z7log_rssPKc"), ELF_SITE_OWN_FUNCTION, false},
+};
+
+/* glibc, musl; the runtimes of C++ and Rust. */
+static const struct name unwind_names[] = {
+    {NAME("__cxa_begin_catch"), ELF_SITE_CAUGHT, false},
+    {NAME("__rust_panic_cleanup"), ELF_SITE_CAUGHT, true},
+    {NAME("longjmp"), ELF_SITE_LONGJMP, false},
+    {NAME("_longjmp"), ELF_SITE_LONGJMP, false},
+    {NAME("siglongjmp"), ELF_SITE_LONGJMP, false},
+    {NAME("__libc_longjmp"), ELF_SITE_LONGJMP, false},
+    {NAME("__libc_siglongjmp"), ELF_SITE_LONGJMP, false},
+    {NAME("__longjmp_chk"), ELF_SITE_LONGJMP, false},
+};
+#define NAME_LEN_MAX sizeof("__rust_panic_cleanup")
+#define BEFORE 64u /* bytes of a name before a tail */
+#define BUF_SIZE (BEFORE + PIECE + NAME_LEN_MAX)
 
 struct search {
 	const struct elf_file *f;
-	uint8_t *buf; /* PIECE + NAME_LEN_MAX bytes */
+	const struct name *name;
+	size_t nnames;
+	uint8_t *buf; /* BUF_SIZE bytes */
 	unsigned int n;
 	uint32_t offset[NAMES_MAX]; /* in the string table */
+	enum elf_site_kind kind[NAMES_MAX];
 	struct elf_sites *out;
 };
 
 static void names_in_piece(struct search *s, uint64_t base, size_t len)
 {
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+	for (size_t k = 0; k < s->nnames; k++) {
 		const uint8_t *p = s->buf, *end = s->buf + len;
 
-		while ((p = memmem(p, (size_t)(end - p), names[k].name, names[k].len))) {
-			uint64_t at = base + (uint64_t)(p - s->buf);
+		while ((p = memmem(p, (size_t)(end - p), s->name[k].name, s->name[k].len))) {
+			const uint8_t *start = p;
+			uint64_t at;
+
+			while (s->name[k].tail && start > s->buf && start[-1])
+				start--;
+			at = base + (uint64_t)(start - s->buf);
 
 			/* pieces overlap: one may be seen twice, which costs a slot and no more */
-			if (s->n < NAMES_MAX)
+			if (s->n < NAMES_MAX) {
+				s->kind[s->n] = s->name[k].kind;
 				s->offset[s->n++] = (uint32_t)at;
+			}
 			p++;
 		}
 	}
@@ -59,23 +89,24 @@ static int search_strings(struct search *s, const Elf64_Shdr *strings)
 	if (strings->sh_type != SHT_STRTAB || size > TABLE_MAX)
 		return 0;
 	for (uint64_t pos = 0; pos < size; pos += PIECE) {
-		size_t len = PIECE + NAME_LEN_MAX;
+		uint64_t from = pos > BEFORE ? pos - BEFORE : 0;
+		size_t len = BUF_SIZE;
 		int err;
 
-		if (len > size - pos)
-			len = size - pos;
-		err = elf_file_read(s->f, strings->sh_offset + pos, s->buf, len);
+		if (len > size - from)
+			len = size - from;
+		err = elf_file_read(s->f, strings->sh_offset + from, s->buf, len);
 		if (err)
 			return err;
-		names_in_piece(s, pos, len);
+		names_in_piece(s, from, len);
 	}
 	return 0;
 }
 
-static void add_function(struct search *s, const Elf64_Sym *sym)
+static void add_function(struct search *s, const Elf64_Sym *sym, enum elf_site_kind kind)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	struct elf_site site = {.kind = ELF_SITE_OWN_FUNCTION};
+	struct elf_site site = {.kind = kind};
 	uint8_t code[sizeof(endbr64)];
 	uint64_t past;
 
@@ -109,53 +140,22 @@ static int search_symbols(struct search *s, const Elf64_Shdr *table)
 		for (size_t i = 0; i < n; i++)
 			for (unsigned int k = 0; k < s->n; k++)
 				if (syms[i].st_name == s->offset[k])
-					add_function(s, &syms[i]);
+					add_function(s, &syms[i], s->kind[k]);
 		left -= n;
 		off += n * sizeof(*syms);
 	}
 	return 0;
 }
 
-static int read_section(const struct elf_file *f, uint64_t i, Elf64_Shdr *sh, size_t n)
-{
-	if (i > UINT16_MAX)
-		return -ENODATA;
-	return elf_file_records(f, f->ehdr.e_shoff + i * sizeof(*sh), sh, n, sizeof(*sh),
-				ELF_T_SHDR);
-}
-
-/* The first section of that type: a linked object has one symbol table of each kind. */
-static int find_section(const struct elf_file *f, uint32_t type, Elf64_Shdr *out)
-{
-	Elf64_Shdr sh[SECTIONS_PIECE];
-
-	if (!f->ehdr.e_shoff || f->ehdr.e_shentsize != sizeof(*sh))
-		return -ENOENT;
-	for (unsigned int i = 0; i < f->ehdr.e_shnum; i += SECTIONS_PIECE) {
-		unsigned int left = f->ehdr.e_shnum - i;
-		unsigned int n = left < SECTIONS_PIECE ? left : SECTIONS_PIECE;
-		int err = read_section(f, i, sh, n);
-
-		if (err)
-			return err;
-		for (unsigned int k = 0; k < n; k++)
-			if (sh[k].sh_type == type) {
-				*out = sh[k];
-				return 0;
-			}
-	}
-	return -ENOENT;
-}
-
 static int search_table(struct search *s, uint32_t type)
 {
 	Elf64_Shdr table, strings;
-	int err = find_section(s->f, type, &table);
+	int err = elf_file_section(s->f, type, &table);
 
 	if (!err && table.sh_link >= s->f->ehdr.e_shnum)
 		err = -ENOENT;
 	if (!err)
-		err = read_section(s->f, table.sh_link, &strings, 1);
+		err = elf_file_sections(s->f, table.sh_link, &strings, 1);
 	if (!err)
 		err = search_strings(s, &strings);
 	if (!err && s->n)
@@ -164,17 +164,45 @@ static int search_table(struct search *s, uint32_t type)
 	return err == -ENOENT || err == -ENODATA ? 0 : err;
 }
 
-int elf_symbols_find(const struct elf_file *f, struct elf_sites *out)
+static int search_both(struct search *s)
 {
-	struct search s = {.f = f, .out = out};
 	int err;
 
-	s.buf = malloc(PIECE + NAME_LEN_MAX);
-	if (!s.buf)
+	s->buf = malloc(BUF_SIZE);
+	if (!s->buf)
 		return -ENOMEM;
-	err = search_table(&s, SHT_SYMTAB);
+	err = search_table(s, SHT_SYMTAB);
 	if (!err)
-		err = search_table(&s, SHT_DYNSYM);
-	free(s.buf);
+		err = search_table(s, SHT_DYNSYM);
+	free(s->buf);
 	return err;
+}
+
+int elf_symbols_find(const struct elf_file *f, struct elf_sites *out)
+{
+	struct search s = {
+	    .f = f,
+	    .name = log_rss_names,
+	    .nnames = sizeof(log_rss_names) / sizeof(log_rss_names[0]),
+	    .out = out,
+	};
+
+	return search_both(&s);
+}
+
+int elf_find_unwinding(int fd, struct elf_sites *out)
+{
+	struct elf_file f;
+	struct search s = {
+	    .f = &f,
+	    .name = unwind_names,
+	    .nnames = sizeof(unwind_names) / sizeof(unwind_names[0]),
+	    .out = out,
+	};
+	int err = elf_file_init(&f, fd);
+
+	memset(out, 0, sizeof(*out));
+	if (!err)
+		err = search_both(&s);
+	return err ? err : (int)out->n;
 }

@@ -23,6 +23,7 @@
 #include "lib/say.h"
 #include "lib/text.h"
 #include "resolve/elf.h"
+#include "source/probe_spans.h"
 
 /* What tells that a file has been written to since. */
 struct content {
@@ -36,6 +37,7 @@ struct probe_code {
 	uint64_t since_ns;
 	unsigned int n;
 	int link[ELF_SITES_MAX];
+	struct probe_spans spans;
 	UT_hash_handle hh;
 };
 
@@ -56,7 +58,8 @@ struct probes {
 	struct probe_calibration cal;
 	struct probe_file *files;
 	struct probe_code *codes;
-	unsigned int count;
+	unsigned int count, functions;
+	unsigned int links; /* of spans */
 	pthread_mutex_t lock;
 };
 
@@ -128,7 +131,7 @@ void probes_free(struct probes **pp)
 
 	if (!p)
 		return;
-	all = calloc(p->count + PROBE_SITES, sizeof(*all));
+	all = calloc(p->count + p->links + PROBE_SITES, sizeof(*all));
 	for (unsigned int i = 0; all && i < PROBE_SITES; i++)
 		if (p->cal.tried[i] >= 0)
 			all[n++] = p->cal.tried[i];
@@ -140,6 +143,9 @@ void probes_free(struct probes **pp)
 		HASH_DEL(p->codes, c);
 		for (unsigned int i = 0; all && i < c->n; i++)
 			all[n++] = c->link[i];
+		for (unsigned int i = 0; all && i < c->spans.n; i++)
+			all[n++] = c->spans.link[i];
+		free(c->spans.link);
 		free(c);
 	}
 	/* Without memory for the list they go with the process. */
@@ -186,7 +192,6 @@ static int attach_code(struct probes *p, const char *name, int fd_of, struct pro
 		c->link[c->n++] = fd;
 		p->count++;
 	}
-	c->since_ns = clock_mono_ns();
 	if (sites->more)
 		say_warning("%u more markers in one file are not probed", sites->more);
 	return 0;
@@ -225,6 +230,20 @@ static void take_away(struct probes *p, struct probe_code *c)
 	detach_all(c->link, c->n);
 	p->count -= c->n;
 	c->n = 0;
+	detach_all(c->spans.link, c->spans.n);
+	p->links -= c->spans.n;
+	p->functions -= c->spans.functions;
+	free(c->spans.link);
+	c->spans = (struct probe_spans){0};
+}
+
+static int attach_spans(struct probes *p, const char *path, int fd, struct probe_code *c)
+{
+	int err = probe_spans_attach(&p->prog, p->cal.way, path, fd, &c->spans);
+
+	p->links += c->spans.n;
+	p->functions += c->spans.functions;
+	return err;
 }
 
 static struct probe_code *code_of(struct probes *p, int fd, const struct stat *st)
@@ -256,7 +275,7 @@ static int look_into(struct probes *p, const char *path, int fd, const struct st
 	if (n == -ENOMEM)
 		return n;
 	f->content = now;
-	if (n <= 0 && !f->code)
+	if (n <= 0 && !f->code && !p->prog.spans)
 		return 0;
 	/* Anew: an overlay that was written to shows another inode under the same number. */
 	c = code_of(p, fd, st);
@@ -268,6 +287,8 @@ static int look_into(struct probes *p, const char *path, int fd, const struct st
 	take_away(p, c);
 	c->content = now;
 	err = n > 0 ? attach_code(p, path, fd, c, &sites) : 0;
+	err = err ? err : attach_spans(p, path, fd, c);
+	c->since_ns = clock_mono_ns();
 	return err ? err : (int)c->n;
 }
 
@@ -282,7 +303,7 @@ static int add_open(struct probes *p, const char *path, int fd, const struct sta
 		return -ENOMEM;
 	if (!same_content(&f->content, &now))
 		n = look_into(p, path, fd, st, f);
-	*since_ns = f->code && f->code->n ? f->code->since_ns : 0;
+	*since_ns = f->code && (f->code->n || f->code->spans.functions) ? f->code->since_ns : 0;
 	return n;
 }
 
@@ -315,6 +336,16 @@ unsigned int probes_count(struct probes *p)
 
 	pthread_mutex_lock(&p->lock);
 	n = p->count;
+	pthread_mutex_unlock(&p->lock);
+	return n;
+}
+
+unsigned int probes_functions(struct probes *p)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&p->lock);
+	n = p->functions;
 	pthread_mutex_unlock(&p->lock);
 	return n;
 }

@@ -55,11 +55,25 @@ void probe_calibration_close(struct probe_calibration *cal);
  */
 int probe_attach(int prog_fd, enum probe_way way, const char *path, uint64_t offset, pid_t pid);
 
+/* Many at once, of all processes: n offsets, and for each what its program gets as its cookie. */
+struct probe_many {
+	const uint64_t *offset, *cookie; /* cookie: NULL: none */
+	unsigned int n;
+	bool at_return; /* of the function that is called, or jumped to, there */
+};
+/* The number of descriptors put in link, one or n of them; -errno: none is. */
+int probe_attach_many(int prog_fd, enum probe_way way, const char *path,
+		      const struct probe_many *many, int *link);
+
 /* Programs of the session: descriptors, and where the last one answers. */
 struct mapped;
+struct spans;
 struct probe_programs {
 	int marker, own_function, find_inode;
 	volatile struct mapped *mapped;
+	struct spans *spans; /* functions that are spans; NULL: nobody asked for it */
+	int span_entry, span_exit, span_return, caught, longjmp; /* for spans */
+	int span_labels;					 /* the map */
 };
 
 /*
@@ -82,5 +96,7 @@ void probes_free(struct probes **p);
  */
 int probes_add(struct probes *p, const char *path, uint64_t *since_ns);
 unsigned int probes_count(struct probes *p);
+/* Functions that are spans, of all files. */
+unsigned int probes_functions(struct probes *p);
 
 #endif

@@ -47,26 +47,43 @@ static int uprobe_type(void)
 	return type;
 }
 
-static int attach_perf(int prog_fd, const char *path, uint64_t offset, pid_t pid)
+/* perf_event_attr.config: the format "retprobe" of the kernel's uprobe events. */
+#define AT_RETURN 1
+
+static int attach_perf(int prog_fd, const char *path, const struct probe_many *many, unsigned int i,
+		       pid_t pid)
 {
+	LIBBPF_OPTS(bpf_link_create_opts, opts);
 	struct perf_event_attr attr = {.size = sizeof(attr)};
-	int type = uprobe_type(), fd, err;
+	int type = uprobe_type(), fd, link, err;
 
 	if (type < 0)
 		return type;
 	attr.type = (uint32_t)type;
+	attr.config = many->at_return ? AT_RETURN : 0;
 	attr.config1 = (uint64_t)(uintptr_t)path; /* uprobe_path */
-	attr.config2 = offset;
+	attr.config2 = many->offset[i];
 	/* For all processes: of one CPU, which is how the kernel wants it said; it fires on all. */
 	fd = (int)syscall(SYS_perf_event_open, &attr, pid, pid < 0 ? 0 : -1, -1,
 			  PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) && !ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
-		return fd;
-	err = -errno;
+	if (!many->cookie) {
+		if (!ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) &&
+		    !ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+			return fd;
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	/* The link holds the event. */
+	opts.perf_event.bpf_cookie = many->cookie[i];
+	link = ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)
+		   ? -errno
+		   : bpf_link_create(prog_fd, fd, BPF_PERF_EVENT, &opts);
+	err = link < 0 ? -errno : 0;
 	close(fd);
-	return err;
+	return err ? err : link;
 }
 
 /* link_create.uprobe_multi of union bpf_attr; Debian 12's headers do not have it yet. */
@@ -75,15 +92,18 @@ struct multi_attr {
 	uint64_t path, offsets, ref_ctr_offsets, cookies;
 	uint32_t count, multi_flags, pid, pad;
 };
+#define MULTI_AT_RETURN 1 /* BPF_F_UPROBE_MULTI_RETURN */
 
-static int attach_multi(int prog_fd, const char *path, uint64_t offset, pid_t pid)
+static int attach_multi(int prog_fd, const char *path, const struct probe_many *many, pid_t pid)
 {
 	struct multi_attr attr = {
 	    .prog_fd = (uint32_t)prog_fd,
 	    .attach_type = PROBE_MULTI_ATTACH_TYPE,
 	    .path = (uint64_t)(uintptr_t)path,
-	    .offsets = (uint64_t)(uintptr_t)&offset,
-	    .count = 1,
+	    .offsets = (uint64_t)(uintptr_t)many->offset,
+	    .cookies = (uint64_t)(uintptr_t)many->cookie,
+	    .count = many->n,
+	    .multi_flags = many->at_return ? MULTI_AT_RETURN : 0,
 	    .pid = pid < 0 ? 0 : (uint32_t)pid,
 	};
 	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
@@ -93,8 +113,32 @@ static int attach_multi(int prog_fd, const char *path, uint64_t offset, pid_t pi
 
 int probe_attach(int prog_fd, enum probe_way way, const char *path, uint64_t offset, pid_t pid)
 {
-	return way == PROBE_MULTI ? attach_multi(prog_fd, path, offset, pid)
-				  : attach_perf(prog_fd, path, offset, pid);
+	const struct probe_many one = {.offset = &offset, .n = 1};
+
+	return way == PROBE_MULTI ? attach_multi(prog_fd, path, &one, pid)
+				  : attach_perf(prog_fd, path, &one, 0, pid);
+}
+
+int probe_attach_many(int prog_fd, enum probe_way way, const char *path,
+		      const struct probe_many *many, int *link)
+{
+	if (!many->n)
+		return 0;
+	if (way == PROBE_MULTI) {
+		link[0] = attach_multi(prog_fd, path, many, -1);
+		return link[0] < 0 ? link[0] : 1;
+	}
+	for (unsigned int i = 0; i < many->n; i++) {
+		link[i] = attach_perf(prog_fd, path, many, i, -1);
+		if (link[i] < 0) {
+			int err = link[i];
+
+			while (i)
+				close(link[--i]);
+			return err;
+		}
+	}
+	return (int)many->n;
 }
 
 /* A program that does nothing: its descriptor, or -errno. */

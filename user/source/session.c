@@ -10,6 +10,7 @@
 
 #include "lib/say.h"
 #include "source/session_own.h"
+#include "source/session_spans.h"
 
 static int calibrate(struct session *s, struct probe_calibration *cal)
 {
@@ -30,7 +31,8 @@ static int calibrate(struct session *s, struct probe_calibration *cal)
 	return err;
 }
 
-static struct probes *new_probes(struct peakphase *skel, const struct probe_calibration *cal)
+static struct probes *new_probes(struct peakphase *skel, const struct session_options *opt,
+				 const struct probe_calibration *cal)
 {
 	struct probe_programs prog = {
 	    .marker = bpf_program__fd(skel->progs.on_marker),
@@ -39,6 +41,7 @@ static struct probes *new_probes(struct peakphase *skel, const struct probe_cali
 	    .mapped = &skel->bss->mapped,
 	};
 
+	session_spans_programs(skel, opt, &prog);
 	return probes_new(&prog, cal);
 }
 
@@ -59,7 +62,7 @@ int session_open(struct session **out, const struct session_options *opt)
 	if (!err)
 		err = session_open_rings(s);
 	if (!err) {
-		s->probes = new_probes(s->skel, &cal);
+		s->probes = new_probes(s->skel, opt, &cal);
 		err = s->probes ? 0 : -ENOMEM;
 	}
 	if (!s->probes)

@@ -33,6 +33,8 @@ struct session_output {
 	int (*piece)(void *ctx, const struct ev_output *out);
 };
 
+struct spans;
+
 struct session_options {
 	uint32_t ring_edges, ring_samples, ring_faults; /* bytes; 0: default */
 	uint32_t mms;	      /* processes that can be traced at once; 0: default */
@@ -42,6 +44,8 @@ struct session_options {
 	uint64_t ceiling;     /* bytes of RSS whose first crossing is an event; 0: off */
 	uint64_t headroom;    /* the same for what is left below the smallest limit */
 	struct session_output output;
+	struct spans
+	    *spans; /* functions that are spans; NULL: none. The caller's, until the close */
 	/* Returns 0; anything else ends the poll and is returned by it. */
 	int (*event)(void *ctx, const struct event *ev);
 	/* Marks that may be missing; called by a poll. */
@@ -127,6 +131,15 @@ void session_look(struct session *s, pid_t pid, uint64_t from_ns);
 uint64_t session_unseen(const struct session *s);
 /* Marker sites that are probed. */
 unsigned int session_probes(const struct session *s);
+/*
+ * Functions that are to be spans, of the files that are named by their paths: probed before anybody
+ * has mapped them. 0 or -errno, said: also if one of them is not there.
+ */
+int session_probe_spans(struct session *s);
+/* Something was wrong with what was asked for, of any file: said. */
+bool session_spans_failed(const struct session *s);
+/* Functions that are probed. */
+unsigned int session_functions(const struct session *s);
 
 /*
  * Waits up to timeout_ms for something urgent, then hands on all events that there are at that

@@ -14,6 +14,7 @@
 #include "peakphase.skel.h"
 #include "source/session_output.h"
 #include "source/session_pid.h"
+#include "source/session_spans.h"
 
 #define DEFAULT_MMS 4096u
 /* 90,000 marks: as many as a flat-out loop makes in the time that a busy machine may keep us
@@ -183,6 +184,7 @@ int session_load(const struct session_options *opt, enum probe_way way, struct p
 						      PROBE_MULTI_ATTACH_TYPE);
 	}
 	err = set_sizes(skel, opt, facts);
+	err = err ? err : session_spans_prepare(skel, opt, way);
 	if (!err) {
 		err = peakphase__load(skel);
 		if (err)
@@ -213,8 +215,9 @@ static int attach_one(struct bpf_program *prog, struct bpf_link **link)
 int session_attach(struct peakphase *skel, const struct session_options *opt,
 		   const struct session_facts *facts)
 {
-	int err = attach_one(skel->progs.on_exit, &skel->links.on_exit);
+	int err = session_spans_attach(skel, opt);
 
+	err = err ? err : attach_one(skel->progs.on_exit, &skel->links.on_exit);
 	err = err ? err : attach_one(skel->progs.on_exec, &skel->links.on_exec);
 	err = err ? err : attach_one(skel->progs.on_fork, &skel->links.on_fork);
 	err = err ? err : attach_one(skel->progs.on_signal, &skel->links.on_signal);
