@@ -22,7 +22,7 @@ all: $(OUTPUT)/screens/scenes
 check: all check-style check-unit check-unit-san check-screens check-live ## every test of this machine (root; fuzzing and guests are apart)
 
 all: workloads
-workloads: $(WORKLOADS) $(OUTPUT)/workloads/late-static
+workloads: $(WORKLOADS) $(OUTPUT)/workloads/late-static $(OUTPUT)/workloads/spans
 # Without symbols, without a loader.
 $(OUTPUT)/workloads/late-static: tests/workloads/late.c include/peakphase/log_rss.h | $(DEPS)
 	$(call say,CC,$@)
@@ -32,7 +32,12 @@ $(OUTPUT)/workloads/%: tests/workloads/%.c | $(DEPS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu17 -O2 -g -Wall -Wextra -Werror -pthread -MMD -MP $< -o $@
--include $(WORKLOADS:%=%.d) $(OUTPUT)/workloads/late-static.d
+# In C++: exceptions go through what it calls.
+$(OUTPUT)/workloads/spans: tests/workloads/spans.cc | $(DEPS)
+	$(call say,CXX,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -D_GNU_SOURCE -std=gnu++17 -O2 -g -Wall -Wextra -Werror -pthread -MMD -MP $< -o $@
+-include $(WORKLOADS:%=%.d) $(OUTPUT)/workloads/late-static.d $(OUTPUT)/workloads/spans.d
 
 $(OUTPUT)/unit/%: tests/unit/%.c $(OUTPUT)/libpeakphase.a
 	$(call say,CC,$@)

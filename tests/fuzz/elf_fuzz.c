@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Any bytes as an executable of a traced program: every function of user/resolve/elf.h. */
+/* Any bytes as an executable of a traced program: what user/resolve finds in it. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "resolve/demangle.h"
 #include "resolve/elf.h"
+#include "resolve/exits.h"
+#include "resolve/functions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,6 +18,33 @@ static int count(void *ctx, enum elf_dynamic what, const char *string)
 	(void)what;
 	*n += string[0] != 0;
 	return 0;
+}
+
+#define LOOKED_AT 16 /* functions of a file */
+
+static void functions(int fd, size_t size)
+{
+	static struct exits e;
+	char name[DEMANGLED_MAX];
+	const struct function *fn;
+	struct functions *f;
+	size_t n;
+
+	if (functions_open(&f, fd))
+		return;
+	fn = functions_list(f, &n);
+	for (size_t i = 0; i < n && i < LOOKED_AT; i++) {
+		demangle(fn[i].name, true, name);
+		functions_is_go(f, fn[i].at);
+		if (exits_find(f, &fn[i], &e))
+			continue;
+		if (functions_offset(f, e.entry) >= size)
+			abort(); /* a probe outside the file */
+		for (unsigned int k = 0; k < e.n; k++)
+			if (!functions_offset(f, e.site[k].at))
+				abort();
+	}
+	functions_free(&f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -43,6 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	elf_dynamic_strings(fd, count, &strings);
 	elf_script_interpreter(fd, &script);
+	elf_find_unwinding(fd, &sites);
+	functions(fd, size);
 	close(fd);
 	return 0;
 }
