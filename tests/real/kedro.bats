@@ -60,8 +60,8 @@ f1() {
 	# And so says the report: startup + 200 + 100 + 400 inside.
 	"$PP" report --json --why "$R" >"$T/report.json"
 	q 'sum(x["bytes"] for x in r["why"]["rows"]) == r["peak"]["bytes"] == r["why"]["peak_bytes"]' \
-		'[(x["part"], x["label"]) for x in r["why"]["rows"] if x["part"] in ("inside", "sibling") and x["bytes"] > 50 * MIB]
-		== [("inside", "run:combine"), ("sibling", "load:combine:a"), ("sibling", "load:combine:b")]' \
+		'[(x["part"], x["label"]) for x in r["why"]["rows"] if x["part"] in ("inside", "sibling") and x["bytes"] > 50 * MIB] == [
+		("inside", "run:combine"), ("sibling", "load:combine:a"), ("sibling", "load:combine:b")]' \
 		'all(near(x["bytes"], want * MIB) for x in r["why"]["rows"] for label, want in
 			(("run:combine", 400), ("load:combine:a", 200), ("load:combine:b", 100)) if x["label"] == label)' \
 		'near(sum(x["bytes"] for x in r["why"]["rows"] if x["part"] not in ("inside", "sibling")), ph("node:combine")["start_bytes"])' \
