@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "view/container.h"
 #include "view/report.h"
 
 #include <errno.h>
@@ -7,75 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/container.h"
 #include "view/report_text.h"
-
-#define NAMES_MAX 4 /* phases named in one line; the rows have them all */
-
-void report_label(struct report *r, const struct phase *ph)
-{
-	char label[VIEW_LABEL_MAX];
-	size_t len = view_label(label, ph, r->flags);
-	bool implied = view_implied_name(ph->kind);
-
-	out_str(&r->out, implied ? "" : "[");
-	out_bytes(&r->out, label, len);
-	out_str(&r->out, implied ? "" : "]");
-}
-
-void report_since_in(struct report *r, uint64_t ns, size_t width)
-{
-	char s[40];
-	uint64_t ms = ns > r->answer.start_ns ? (ns - r->answer.start_ns + 500000) / 1000000 : 0;
-	int n = snprintf(s, sizeof(s), "+%" PRIu64 ".%03" PRIu64 " s", ms / 1000, ms % 1000);
-
-	out_str(&r->out, s);
-	if ((size_t)n < width)
-		out_spaces(&r->out, width - (size_t)n);
-}
-
-void report_since(struct report *r, uint64_t ns)
-{
-	report_since_in(r, ns, 0);
-}
-
-void report_bold(struct report *r, bool on)
-{
-	if (r->style->color)
-		out_str(&r->out, on ? "\033[1m" : "\033[0m");
-}
-
-void report_pid(struct report *r, const struct process *p)
-{
-	char in[VIEW_CONTAINER_MAX] = "";
-	struct cgroup c;
-
-	out_str(&r->out, "pid ");
-	out_u64(&r->out, p->pid);
-	if (r->src->cgroup(r->src->ctx, p->cgroup_id, &c) > 0)
-		view_container(in, &c, r->flags);
-	if (!p->ns_pid || (p->ns_pid == p->pid && !in[0]))
-		return;
-	out_str(&r->out, " (");
-	out_u64(&r->out, p->ns_pid);
-	out_str(&r->out, " in ");
-	out_str(&r->out, in[0] ? in : "its container");
-	out_str(&r->out, ")");
-}
-
-void report_command(struct report *r, const struct process *p)
-{
-	char command[VIEW_COMMAND_MAX];
-
-	out_bytes(&r->out, command, view_command(command, p, r->flags));
-}
-
-void report_bound(struct report *r, uint64_t error_bytes)
-{
-	if (!error_bytes)
-		return;
-	out_str(&r->out, r->style->ascii ? " +-" : " ±");
-	out_mib(&r->out, error_bytes);
-}
 
 struct others {
 	struct report *r;
@@ -88,7 +20,7 @@ static int name_other(void *arg, const struct phase *ph)
 
 	if (ph->id == o->r->answer.owner.id || answer_encloses(ph, &o->r->answer.owner))
 		return 0;
-	if (o->n++ < NAMES_MAX) {
+	if (o->n++ < REPORT_NAMES_MAX) {
 		out_str(&o->r->out, o->n == 1 ? " beside " : ", ");
 		report_label(o->r, ph);
 	}
@@ -102,11 +34,7 @@ static int put_others(struct report *r)
 	const struct process *top = &r->answer.top;
 	int err = r->src->phases_at(r->src->ctx, top->mm_id, top->peak.win, name_other, &o);
 
-	if (o.n > NAMES_MAX) {
-		out_str(&r->out, " and ");
-		out_u64(&r->out, o.n - NAMES_MAX);
-		out_str(&r->out, " more");
-	}
+	report_unnamed(r, o.n);
 	return err;
 }
 
@@ -190,46 +118,6 @@ static void put_limit_line(struct report *r)
 		out_u64(&r->out, p->pid);
 	}
 	out_str(&r->out, "\n");
-}
-
-static int name_open(void *arg, const struct phase *ph)
-{
-	struct others *o = arg;
-
-	if (o->n++ < NAMES_MAX) {
-		out_str(&o->r->out, o->n == 1 ? " in " : ", ");
-		report_label(o->r, ph);
-	}
-	return 0;
-}
-
-int report_ended(struct report *r, const struct process *p)
-{
-	struct others o = {.r = r};
-	char how[64];
-	int err = 0;
-
-	if (p->exit == PX_RUNNING && !r->src->run->running) {
-		out_str(&r->out, "still running when the tracing ended");
-		return 0;
-	}
-	out_str(&r->out, view_exit(how, p));
-	if (p->exit == PX_SIGNAL)
-		err = report_sender(r, p);
-	if (err)
-		return err;
-	if (p->end_ns) {
-		out_str(&r->out, " at ");
-		report_since(r, p->end_ns);
-	}
-	if (p->exit == PX_SIGNAL || p->exit == PX_OOM)
-		err = answer_each_open_at_death(r->src, p, name_open, &o);
-	if (o.n > NAMES_MAX) {
-		out_str(&r->out, " and ");
-		out_u64(&r->out, o.n - NAMES_MAX);
-		out_str(&r->out, " more");
-	}
-	return err;
 }
 
 /* "…: No space left on device, 1234 rows are missing" */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The two halves of the text report: answer (report.c) and rows (report_table.c). */
+/* The parts of the text report, and what they share. report.c puts them together. */
 #ifndef PEAKPHASE_VIEW_REPORT_TEXT_H
 #define PEAKPHASE_VIEW_REPORT_TEXT_H
 
@@ -8,6 +8,8 @@
 #include "view/notes.h"
 #include "view/out.h"
 #include "view/report.h"
+
+#define REPORT_NAMES_MAX 4 /* phases named in one line; the rows have them all */
 
 struct report {
 	const struct report_source *src;
@@ -60,6 +62,7 @@ int report_ended_tail(struct report *r, const struct process *p);
 /* What is not kept. */
 int report_output_totals(struct report *r);
 
+/* report_words.c */
 void report_label(struct report *r, const struct phase *ph);	   /* "[label]", "(startup)" */
 void report_since(struct report *r, uint64_t ns);		   /* "+12.408 s" */
 void report_since_in(struct report *r, uint64_t ns, size_t width); /* the same in a column */
@@ -68,7 +71,9 @@ void report_bold(struct report *r, bool on);
 void report_pid(struct report *r, const struct process *p);
 void report_command(struct report *r, const struct process *p);
 void report_bound(struct report *r, uint64_t error_bytes); /* " ±2.0"; nothing for 0 */
-/* "exit status 3 at +1.204 s", "killed by … in [label]" */
+/* " and 3 more", of n phases of which REPORT_NAMES_MAX were named; nothing for fewer */
+void report_unnamed(struct report *r, uint64_t n);
+/* report_ended.c: "exit status 3 at +1.204 s", "killed by … in [label]" */
 int report_ended(struct report *r, const struct process *p);
 
 #endif
