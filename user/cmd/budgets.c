@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/show.h"
+#include "cmd/show_source.h"
 #include "lib/say.h"
 #include "lib/text.h"
 #include "store/store.h"

@@ -9,6 +9,7 @@
 #include "cmd/budgets.h"
 #include "cmd/cmd.h"
 #include "cmd/show.h"
+#include "cmd/show_source.h"
 #include "lib/say.h"
 #include "store/store.h"
 #include "view/diff.h"

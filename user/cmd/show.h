@@ -8,10 +8,8 @@
 
 #include "view/rank.h"
 #include "view/report.h"
-#include "view/source.h"
 
 struct budgets;
-struct recording;
 
 #define SHOW_OUTPUT_MAX 32
 
@@ -35,14 +33,6 @@ struct show_options {
  */
 int show_recording(const char *path, const struct show_options *opt, FILE *f);
 
-/* What views read it by. run is its facts, and lives as long as the source. */
-struct report_source show_source(struct recording *r, const struct report_run *run);
 /* Colors, width and characters for f. */
 struct report_style show_style(bool no_color, FILE *f);
-/* err of a view that wrote to f, said, as an exit status. */
-int show_status(int err, FILE *f);
-
-/* Its facts; strings live until recording_close(). */
-struct report_run show_run(const struct recording *r);
-
 #endif

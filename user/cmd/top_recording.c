@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "cmd/cmd.h"
-#include "cmd/show.h"
+#include "cmd/show_source.h"
 #include "cmd/top.h"
 #include "lib/say.h"
 #include "store/store.h"

@@ -6,26 +6,6 @@
 
 #include "view/top/view.h"
 
-#define INDENT_MAX 32u
-
-struct top_list *top_list_new(void)
-{
-	return calloc(1, sizeof(struct top_list));
-}
-
-void top_list_free(struct top_list **lp)
-{
-	struct top_list *l = *lp;
-
-	if (!l)
-		return;
-	free(l->rows);
-	free(l->items);
-	free(l->processes);
-	free(l);
-	*lp = NULL;
-}
-
 size_t top_columns(const struct column *out[static TOP_COLUMNS_MAX])
 {
 	size_t n = 0;
@@ -119,31 +99,6 @@ bool top_row_phase(struct top_view *v, const struct top_row *row, struct phase *
 			return true;
 		}
 	return false;
-}
-
-int top_add_row(struct top_view *v, struct top_row row)
-{
-	struct top_list *l = v->list;
-
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 64;
-		struct top_row *rows = reallocarray(l->rows, room, sizeof(*rows));
-		struct top_item *items;
-
-		if (!rows)
-			return -ENOMEM;
-		l->rows = rows;
-		items = reallocarray(l->items, room, sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		l->items = items;
-		l->room = room;
-	}
-	row.order = l->n;
-	if (row.depth > INDENT_MAX)
-		row.depth = INDENT_MAX;
-	l->rows[l->n++] = row;
-	return 0;
 }
 
 /* Larger first, by the column that the rows are sorted by; 0 without one. */
