@@ -33,6 +33,7 @@ why() {
 	"$PP" report --why='load:*' "$R" >"$T/text"
 	grep -qx '2 phases match: \[load:a\], \[load:b\]; the highest is explained' "$T/text"
 	grep -Eq '^\[load:b\] peaked at 5[0-9]\.[0-9] MiB' "$T/text"
+	"$PP" report --why 'load:*' "$R" | diff - "$T/text"
 	status_of "$PP" report --why=nobody "$R"
 	[ "$STATUS" -eq 1 ]
 	grep -q "no phase is called 'nobody'" "$T/said"

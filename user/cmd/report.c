@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/budgets.h"
 #include "cmd/cmd.h"
@@ -84,6 +85,18 @@ static int report_newest(const struct show_options *opt)
 	return show_recording(name, opt, stdout);
 }
 
+/* A label in a word of its own: `--why load:users` as `--why=load:users`, unless it is a recording.
+ */
+static const char *label_word(int argc, char **argv)
+{
+	const char *word = optind < argc ? argv[optind] : NULL;
+
+	if (!word || *word == '-' || is_recording_name(word) || !access(word, F_OK))
+		return NULL;
+	optind++;
+	return word;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	enum { JSON = 256, WHY, RANK, BUDGET, MEMBERS, NOTES, OUTPUT, NO_COLOR };
@@ -101,6 +114,7 @@ int cmd_report(int argc, char **argv)
 	    {0},
 	};
 	struct show_options opt = {0};
+	const char *label;
 	int c, status;
 
 	while ((c = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
@@ -110,7 +124,7 @@ int cmd_report(int argc, char **argv)
 			break;
 		case WHY:
 			opt.why = true;
-			opt.why_phase = optarg;
+			opt.why_phase = optarg ? optarg : label_word(argc, argv);
 			break;
 		case RANK:
 			opt.rank = rank_named(optarg);
@@ -129,10 +143,11 @@ int cmd_report(int argc, char **argv)
 			break;
 		case OUTPUT:
 			opt.output = true;
-			if (optarg && opt.noutput_of == SHOW_OUTPUT_MAX)
+			label = optarg ? optarg : label_word(argc, argv);
+			if (label && opt.noutput_of == SHOW_OUTPUT_MAX)
 				return usage_error("report", "--output: too many labels");
-			if (optarg)
-				opt.output_of[opt.noutput_of++] = optarg;
+			if (label)
+				opt.output_of[opt.noutput_of++] = label;
 			break;
 		case NO_COLOR:
 			opt.no_color = true;
