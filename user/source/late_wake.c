@@ -14,10 +14,10 @@
 /* What no word tells of (a library in the place of one of the same size) is found in this time. */
 #define LOOK_MS 50
 /*
- * A wake-up is an interrupt of the program that maps. So a storm of programs gets one a
- * millisecond, after a burst that is enough for the start of any single one.
+ * A wake-up is an interrupt of the program that maps. So a storm of programs gets one in 2 ms,
+ * after a burst that is enough for the start of any single one.
  */
-#define PACE_MS 1
+#define PACE_MS 2
 #define PACE_NS (PACE_MS * 1000000ull)
 #define BURST 32
 
