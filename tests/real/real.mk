@@ -9,7 +9,7 @@ REAL_BATS ?= $(sort $(wildcard tests/real/*.bats))
 
 .PHONY: check-real
 .PRECIOUS: $(REAL)/%/.requirements
-check-real: all $(REAL_ENV) ## Kedro, OAA and Polars from PyPI, as root, with network
+check-real: all $(REAL_ENV) $(REAL)/versitygw ## Kedro, OAA and Polars from PyPI, sinks to a real S3 server; as root, with network
 	$(Q)PEAKPHASE_BUILD=$(abspath $(OUTPUT)) PEAKPHASE_LIVE_NAME='real pipelines' PEAKPHASE_LIVE_FALLBACK=none \
 		tests/run-live.sh $(REAL_BATS)
 
@@ -29,3 +29,14 @@ $(REAL)/%/.peakphase: $(REAL)/%/.requirements $(MARKER_PY) $(MARKER_INFO) $(wild
 	$(Q)$(@D)/bin/pip install -q --disable-pip-version-check --no-index --no-deps --no-cache-dir --force-reinstall \
 		$(@D)/peakphase-src/user/marker/python
 	$(Q)touch $@
+
+# The server for S3 is compiled, for minutes, once a machine. Where there is no Go its tests say so.
+S3SERVER := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/peakphase/versitygw-$(shell sed -n 's/^require .*versitygw //p' tests/real/s3server/go.mod)
+$(S3SERVER): tests/real/s3server/go.mod tests/real/s3server/go.sum
+	$(call say,GO,$@)
+	@mkdir -p $(@D)
+	$(Q)! command -v go >/dev/null || { cd tests/real/s3server && GOFLAGS=-mod=readonly CGO_ENABLED=0 nice go build -trimpath \
+		-ldflags '-s -w' -o $@.part github.com/versity/versitygw/cmd/versitygw && mv $@.part $@; }
+$(REAL)/versitygw: $(S3SERVER)
+	@mkdir -p $(@D)
+	$(Q)! [ -e $< ] || ln -sf $< $@
