@@ -20,6 +20,7 @@ from harness import Bench, Unavailable, not_taken
 
 MEASURES = {
     "storm": (storms.storm_ratios, "fault storm"),
+    "sink": (storms.sink, "sink"),
     "bpf": (storms.bpf_ns, "BPF per rss_stat run"),
     "forks": (trees.forks, "fork storm"),
     "crowd": (trees.crowd, "1,000 processes"),

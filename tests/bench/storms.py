@@ -58,6 +58,15 @@ def storm_ratios(bench):
     ]
 
 
+def sink(bench):
+    """The recording is read and sent by another process while the program faults."""
+    def sent():
+        return storm_times(bench, bench.run_command("--sink", bench.file(".sink")))
+
+    got = interleaved({"traced": lambda: storm_times(bench, bench.run_command()), "sent": sent}, bench.pairs)
+    return [ratio_row(got, "fault storm: traced with --sink ÷ traced", "sent", "traced", 1.02, digits=3)]
+
+
 def programs_of(pid):
     """Ids of the BPF programs that a process holds: other tracers on this machine have some of the same name."""
     ids = set()
