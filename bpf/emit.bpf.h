@@ -283,6 +283,8 @@ static __always_inline void emit_sample(struct mm_state *st, struct task_struct 
 		return;
 	}
 	fill_header(&s->hdr, PP_SAMPLE, sizeof(*s), st, task);
+	s->threads = s->hdr.pid == st->pid ? (u32)BPF_CORE_READ(task, signal, nr_threads) : 0;
+	s->pad = 0;
 	s->hdr.pid = st->pid;
 	s->seq = word_seq(st->word);
 	for (int m = 0; m < PP_NMEMBERS; m++)

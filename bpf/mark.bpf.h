@@ -22,7 +22,7 @@ static __always_inline void send_mark(struct mm_state *st, struct task_struct *t
 	m->label_hash = ts->reading.hash;
 	m->label_len = ts->reading.len;
 	m->label_flags = ts->reading.flags;
-	m->pad = 0;
+	m->threads = (u32)BPF_CORE_READ(task, signal, nr_threads);
 	/* The whole room: what lies behind the label is of an earlier one of this thread. */
 	__builtin_memcpy(m->label, ts->label, room);
 	edge_submit(m, false);

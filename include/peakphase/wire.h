@@ -192,7 +192,7 @@ struct pp_mark {
 	pp_u64 label_hash; /* FNV-1a of the whole label, also of what was cut off */
 	pp_u16 label_len;  /* bytes used of label */
 	pp_u16 label_flags;
-	pp_u32 pad;
+	pp_u32 threads; /* of the process, now */
 	char label[];
 };
 
@@ -202,6 +202,8 @@ struct pp_sample {
 	pp_u64 now[PP_NMEMBERS];
 	pp_u64 max, min; /* of the window so far */
 	pp_u64 charge;
+	pp_u32 threads; /* of the process, now; 0: another one changed its memory */
+	pp_u32 pad;
 };
 
 /* Kind of mapping that a fault fell in. */
@@ -305,7 +307,7 @@ PP_ASSERT(sizeof(struct pp_oom) ==
 	      sizeof(struct pp_edge) + 6 * 8 + 32 + 40 + PP_CGROUP_LEVELS * PP_CGROUP_NAME,
 	  "pp_oom");
 PP_ASSERT(sizeof(struct pp_mark) == sizeof(struct pp_edge) + 24, "pp_mark");
-PP_ASSERT(sizeof(struct pp_sample) == 32 + 8 * 8, "pp_sample");
+PP_ASSERT(sizeof(struct pp_sample) == 32 + 8 * 9, "pp_sample");
 PP_ASSERT(sizeof(struct pp_write) == sizeof(struct pp_edge) + 8, "pp_write");
 PP_ASSERT(sizeof(struct pp_output) == 32 + 48, "pp_output");
 PP_ASSERT(sizeof(struct pp_fault) == 32 + 32 + PP_NAME_MAX, "pp_fault");

@@ -247,6 +247,7 @@ static void exits_samples_faults(void **state)
 	s.max = 8;
 	s.min = 7;
 	s.charge = PP_NO_LIMIT;
+	s.threads = 3;
 	s.now[PP_FILE] = 6;
 	assert_int_equal(decode(&s, sizeof(s), PAGE, &ev), 0);
 	assert_int_equal(ev.sample.seq, 9);
@@ -254,6 +255,7 @@ static void exits_samples_faults(void **state)
 	assert_int_equal(ev.sample.min, 7 * PAGE);
 	assert_int_equal(ev.sample.now.m[PP_FILE], 6 * PAGE);
 	assert_true(ev.sample.charge == EV_NONE);
+	assert_int_equal(ev.sample.threads, 3);
 	head(&f, PP_FAULT, sizeof(f));
 	f.seq = 1;
 	f.addr = 2;

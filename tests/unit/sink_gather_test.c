@@ -43,6 +43,7 @@ static void put_sample(struct store *s, uint64_t ns, uint64_t anon)
 	ev.sample.now.m[PP_ANON] = anon;
 	ev.sample.max = anon;
 	ev.sample.charge = EV_NONE;
+	ev.sample.threads = 4;
 	store_event(s, &ev);
 }
 
@@ -64,6 +65,7 @@ static void put_phase(struct store *s, uint64_t id, enum phase_kind kind, uint64
 	ph.start_ns = start_ns;
 	ph.end_ns = end_ns;
 	ph.peak.bytes = id << 20;
+	ph.threads = kind >= PH_STARTUP ? 0 : 7;
 	ph.charge_peak = ph.limit = ph.headroom_min = ph.printed_bytes = EV_NONE;
 	store_phase(s, &ph);
 }
@@ -242,6 +244,7 @@ static void look_at_phase(json_t *o, unsigned *seen, unsigned *explained)
 	(*seen)++;
 	if (strcmp(kind, "between") != 0) {
 		assert_non_null(explain);
+		assert_int_equal(json_integer_value(field(o, "num_threads")), 7);
 		assert_int_equal(strncmp(explain, "what it is ", 11), 0);
 		(*explained)++;
 	}
@@ -280,7 +283,8 @@ static void nothing_is_missing(void **state)
 			if (is_phase)
 				look_at_phase(row, &phases, &explained);
 			else
-				samples += json_integer_value(field(row, "rss_bytes")) > 0;
+				samples += json_integer_value(field(row, "rss_bytes")) > 0 &&
+					   json_integer_value(field(row, "num_threads")) == 4;
 		}
 		json_decref(o);
 	}

@@ -145,6 +145,7 @@ static inline void rnd_event(struct random *r, struct event *ev)
 		rnd_oom(r, &e->oom);
 	} else if (ev->kind <= PP_END) {
 		e->token = rnd_u64(r);
+		e->threads_now = (uint32_t)rnd(r);
 		e->printed = rnd_u64(r);
 		rnd_label(r, &e->label);
 	}
@@ -172,6 +173,7 @@ static inline void rnd_phase(struct random *r, struct phase *p, uint64_t id, uin
 	p->overlaps = rnd(r) & 1;
 	p->exact = rnd(r) & 1;
 	p->lost = (uint32_t)rnd(r);
+	p->threads = (uint32_t)rnd(r);
 }
 
 static inline void rnd_process(struct random *r, struct process *p, uint64_t mm_id)

@@ -184,6 +184,7 @@ static int mark(struct scale *s, const void *data, size_t size, bool bare, struc
 		return -EBADMSG;
 	edge(s, data, out);
 	out->token = in.token;
+	out->threads_now = in.threads;
 	out->label.len = in.label_len;
 	out->label.flags = in.label_flags;
 	out->label.hash = in.label_hash;
@@ -215,6 +216,7 @@ static int sample(struct scale *s, const void *data, size_t size, struct ev_samp
 	out->max = memory(s, in.max);
 	out->min = memory(s, in.min);
 	out->charge = limit(s, in.charge);
+	out->threads = in.threads;
 	return 0;
 }
 

@@ -97,6 +97,7 @@ struct ev_edge {
 			uint64_t token;	  /* of PP_WRITE: number of the write */
 			uint64_t printed; /* bytes that the program's own line named; EV_NONE: it
 					     was none */
+			uint32_t threads_now; /* of the process; 0: not known */
 			struct ev_label label;
 		};
 		/* PP_OOM; alone of PP_OOM_OTHER */
@@ -108,7 +109,8 @@ struct ev_sample {
 	uint64_t seq;
 	struct ev_members now;
 	uint64_t max, min;
-	uint64_t charge; /* EV_NONE: not known */
+	uint64_t charge;  /* EV_NONE: not known */
+	uint64_t threads; /* of the process; 0: not known */
 };
 
 struct ev_fault {

@@ -122,6 +122,7 @@ void emit_phase(struct model *m, struct mm *p, const struct point *from, const s
 	};
 
 	ph->nwhere = where_since(m, p, from->snap, NULL);
+	ph->threads = p->now_threads;
 	emit(m, p, from, &until, &max, ph);
 }
 

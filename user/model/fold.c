@@ -117,11 +117,13 @@ static int push(struct mm *p, uint64_t win, const struct carry *c)
 	return err;
 }
 
-static void set_numbers(struct mm *p, const struct ev_edge *e)
+static void set_numbers(struct mm *p, const struct event *ev)
 {
+	const struct ev_edge *e = &ev->edge;
 	struct process *pub = &p->pub;
 
 	p->now_bytes = ev_rss(&e->now);
+	p->now_threads = ev->kind >= PP_MARK && ev->kind <= PP_END ? e->threads_now : 0;
 	pub->windows++;
 	pub->end_bytes = p->now_bytes;
 	pub->ext_grew_bytes = e->ext_grew;
@@ -181,7 +183,7 @@ int fold_base(struct model *m, struct mm *p, const struct event *ev, uint64_t wi
 
 	begin(m, p, ev, ev->time_ns);
 	set_identity(&p->pub, e);
-	set_numbers(p, e);
+	set_numbers(p, ev);
 	set_carry(p, e);
 	raise(&p->carry, p, ev, ev->time_ns);
 	p->pub.baseline_bytes = p->now_bytes;
@@ -256,7 +258,7 @@ int fold_window(struct model *m, struct mm *p, const struct event *ev, uint64_t 
 		p->last_ns = ev->time_ns;
 	raise(&c, p, ev, from_ns);
 	err = push(p, win, &c);
-	set_numbers(p, e);
+	set_numbers(p, ev);
 	set_carry(p, e);
 	p->next = win + 1;
 	return err;
@@ -316,6 +318,7 @@ int fold_tail(struct mm *p)
 	struct carry c = fold_open(p);
 	int err = push(p, p->next, &c);
 
+	p->now_threads = 0;
 	if (p->tail.win == p->next && p->tail.time_ns) {
 		p->now_bytes = p->tail.now;
 		p->pub.end_bytes = p->now_bytes;

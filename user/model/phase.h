@@ -78,6 +78,7 @@ struct phase {
 	bool overlaps;			     /* shares time with a phase it does not nest with */
 	bool exact;			 /* false: an error bound or a loss touches its numbers */
 	uint32_t lost;			 /* edges lost within it */
+	uint32_t threads;		 /* of the process at its end; 0: not known */
 	const struct phase_where *where; /* largest first; NULL without --where */
 	uint32_t nwhere;
 };

@@ -142,7 +142,8 @@ struct mm {
 	uint64_t next;	/* number of the open window */
 	uint64_t shift; /* added to the wire's numbers: 1 if the base was lost, else 0 */
 	uint64_t last_ns, now_bytes;
-	uint64_t doubts; /* events that make open phases inexact */
+	uint32_t now_threads; /* by the last edge; 0: it does not tell */
+	uint64_t doubts;      /* events that make open phases inexact */
 	struct carry carry;
 	struct tail tail;
 	struct stack rss, anon, file;

@@ -39,7 +39,8 @@ static void put_u64(struct jw *j, const char *key, uint64_t n)
 }
 
 /* What rows of both kinds begin with: who, when, how much. */
-static int begin(struct entry *r, struct jw *j, uint64_t mono_ns, uint32_t pid, uint64_t rss)
+static int begin(struct entry *r, struct jw *j, uint64_t mono_ns, uint32_t pid, uint64_t rss,
+		 uint64_t threads)
 {
 	uint64_t wall = entry_wall(r, mono_ns);
 	time_t seconds = (time_t)(wall / 1000000000u);
@@ -63,6 +64,7 @@ static int begin(struct entry *r, struct jw *j, uint64_t mono_ns, uint32_t pid, 
 	put_u64(j, "mono_ns", mono_ns);
 	put_u64(j, "pid", pid);
 	put_u64(j, "rss_bytes", rss);
+	put_u64(j, "num_threads", threads ? threads : EV_NONE);
 	return 0;
 }
 
@@ -86,7 +88,7 @@ int entry_sample(struct entry *r, const struct event *ev)
 	const struct ev_sample *s = &ev->sample;
 	struct jw j;
 
-	if (begin(r, &j, ev->time_ns, ev->pid, ev_rss(&s->now)))
+	if (begin(r, &j, ev->time_ns, ev->pid, ev_rss(&s->now), s->threads))
 		return -ENOMEM;
 	put_u64(&j, "anon_bytes", s->now.m[PP_ANON]);
 	put_u64(&j, "file_bytes", s->now.m[PP_FILE]);
@@ -103,7 +105,7 @@ int entry_phase(struct entry *r, const struct phase *ph, const char *explain, si
 	const struct row row = {.run = &r->run, .p = &p, .ph = ph};
 	struct jw j;
 
-	if (begin(r, &j, ph->end_ns, ph->pid, ph->end_bytes))
+	if (begin(r, &j, ph->end_ns, ph->pid, ph->end_bytes, ph->threads))
 		return -ENOMEM;
 	jw_key(&j, "stage");
 	label_json(&j, ph);

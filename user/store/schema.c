@@ -79,6 +79,8 @@ static const struct column edges[] = {
 	LABEL(event, edge.label, EDGE_GROUP_MARK),
 	{.name = "exit_code", .type = COL_U32, .group = EDGE_GROUP_EXIT, .max = UINT32_MAX,
 	 .offset = offsetof(struct event, edge.exit_code)},
+	{.name = "threads", .type = COL_U32, .group = EDGE_GROUP_MARK, .max = UINT32_MAX,
+	 .offset = offsetof(struct event, edge.threads_now)},
 };
 
 static const struct column deaths[] = {
@@ -120,6 +122,7 @@ static const struct column samples[] = {
 	U64(event, "win_max", sample.max),
 	U64(event, "win_min", sample.min),
 	OPT(event, "charge", sample.charge),
+	U64(event, "threads", sample.threads),
 };
 
 static const struct column faults[] = {
@@ -224,6 +227,7 @@ static const struct column phases[] = {
 	BIT(phase, "overlaps", overlaps),
 	BIT(phase, "exact", exact),
 	U32(phase, "lost", lost),
+	U32(phase, "threads", threads),
 };
 
 static const struct column phase_where[] = {
