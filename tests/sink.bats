@@ -40,8 +40,21 @@ no_sink_left() { ! pgrep -x peakphase-sink -P "${1:-1}" >/dev/null; }
 		assert load["peak_bytes"] - load["start_bytes"] >= 20 << 20 and load["rss_bytes"] == load["end_bytes"]
 		[samples] = [json.load(open(p)) for p in glob.glob(sys.argv[1] + "/samples/*")]
 		assert max(s["rss_bytes"] for s in samples["samples"]) > 50 << 20
+		assert load["num_threads"] == 1 and {s["num_threads"] for s in samples["samples"]} <= {1, None}
 		assert samples["time_ns"] == max(s["time_ns"] for s in samples["samples"])
 	END
+}
+
+@test "what is written to stderr is there, too, as it came" {
+	start_tracer run -q --output both -o "$R" --sink "$T/to" -- sh -c "echo no; printf 'half a ' >&2; echo line >&2; until [ -e $T/go-on ]; do sleep 0.1; done; echo end >&2"
+	retry 20 grep -qsx 'half a line' -r "$T/to/stderr"
+	touch "$T/go-on"
+	wait_for "$TRACER"
+	[ "$STATUS" -eq 0 ]
+	[ "$(cat "$T"/to/stderr/*)" = "half a line
+end" ]
+	"$PP" push -q "$R" "$T/pushed"
+	diff -r "$T/to" "$T/pushed"
 }
 
 @test "labels of any kind stay in their folder; a flood becomes few objects, nothing of it missing" {

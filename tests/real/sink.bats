@@ -67,9 +67,9 @@ complete() {
 }
 
 @test "S3: slow: nothing is lost, little is late" {
-	front "slow 0.4"
-	start_tracer run -o "$R" --sink s3://logs/slow -- "$W/script" repeat:20 begin:step hog:1 sleep:100 end done mark:last "wait:$T/go"
-	retry 20 has slow last
+	front "slow 0.3"
+	start_tracer run -o "$R" --sink s3://logs/slow -- "$W/script" repeat:8 begin:step hog:1 sleep:100 end done mark:last "wait:$T/go"
+	retry 60 has slow last
 	touch "$T/go"
 	wait_for "$TRACER"
 	[ "$STATUS" -eq 0 ] || fail "$(<"$ERR")"
