@@ -133,17 +133,24 @@ static __always_inline struct thread_state *book_current(struct mm_state *st)
 
 struct cutting {
 	struct mm_state *st;
+	u64 task;
 	u64 now_ns;
 	struct moment now;
+	s64 held;
 	u64 old; /* word of the window that ended */
 };
 
 static long try_cut(u32 i, struct cutting *c)
 {
 	struct mm_state *st = c->st;
-	u64 old = *(volatile u64 *)&st->word;
-	u64 word = word_make(word_seq(old) + 1, c->now.total);
+	u64 old, word;
 
+	/* Just before: kernels that preempt us may let others go on for long. */
+	c->now_ns = bpf_ktime_get_ns();
+	take_moment(&c->now, st);
+	c->held = add_held_back(&c->now, c->task);
+	old = *(volatile u64 *)&st->word;
+	word = word_make(word_seq(old) + 1, c->now.total);
 	/* Of the window to come, before anyone can raise it. */
 	write_co(st, word, c->now_ns, &c->now);
 	c->old = old;
@@ -153,16 +160,16 @@ static long try_cut(u32 i, struct cutting *c)
 /* Ends the window: its maxima go into the record, the next one starts from what is now. */
 static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e, u64 task)
 {
-	struct cutting c = {.st = st, .now_ns = e->hdr.time_ns};
+	struct cutting c = {.st = st, .task = task};
 	struct pp_window *w = &e->win;
-	u64 key, least, most;
+	u64 key, least, most, before;
 	struct co *co;
-	s64 held;
 
-	take_moment(&c.now, st);
-	held = add_held_back(&c.now, task);
+	/* Before the window is taken: what others take after it is no peak of it. */
+	before = *(volatile u64 *)&st->peak;
 	/* Fails only while others raise the maximum at this very moment, each time anew. */
 	bpf_loop(1000, try_cut, &c, 0);
+	e->hdr.time_ns = c.now_ns;
 	w->seq = word_seq(c.old);
 	w->max = word_pages(c.old);
 	co = &st->co[word_seq(c.old) & 1];
@@ -187,10 +194,10 @@ static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e, u
 	least = __sync_lock_test_and_set(&st->min, c.now.total);
 	w->min = least - pages_of((s64)(least - c.now.total));
 	raise(&st->peak, w->max);
-	e->peak = st->peak;
+	e->peak = larger(before, w->max);
 	/* Booked by the kernel when the thread hands it over; counters here only ever rise. */
-	e->thread_grew = e->mm_grew = held > 0 ? held : 0;
-	e->thread_shrank = e->mm_shrank = held < 0 ? -held : 0;
+	e->thread_grew = e->mm_grew = c.held > 0 ? c.held : 0;
+	e->thread_shrank = e->mm_shrank = c.held < 0 ? -c.held : 0;
 }
 
 /*

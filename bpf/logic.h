@@ -52,36 +52,27 @@ static inline pp_u64 rss_of(const pp_s64 value[PP_NMEMBERS])
 }
 
 /*
- * How many pages one event on this CPU moved a percpu_counter by.
+ * How many pages one event on this CPU folded into the shared count of a percpu_counter.
  *
  * The counter adds to the CPU's local part until that would reach ±batch; then all of it is folded
- * into the shared count and the local part is 0. So a local part other than 0 tells the amount by
- * itself. At 0, either the local part came back to 0, or it was folded: then the shared count has
- * moved by what we have not accounted yet (`unseen`). Other CPUs may have folded into the count an
- * instant ago as well, their event still to come: single pages fold at exactly batch, so a
- * multiple of it is one page of ours and the rest of theirs, unless the mm has one thread only
- * (`alone`): then all of it is ours.
+ * into the shared count and the local part is 0. So a local part other than 0 tells by itself that
+ * nothing was folded. At 0, either the local part came back to 0, or it was folded: then the shared
+ * count has moved by what we have not accounted yet (`unseen`). Other CPUs may have folded into the
+ * count an instant ago as well, their event still to come: single pages fold at exactly batch, so a
+ * multiple of it is one page of ours (the shadow lacked one) and the rest of theirs, unless the mm
+ * has one thread only (`alone`): then all of it is ours.
  *
- * *fold: what this event folded into the count (0: nothing), to be accounted as seen.
+ * What the event is about is then what the local part moved by, and the fold.
  */
-static inline pp_s64 event_amount(pp_s64 local, pp_s64 shadow, pp_s64 unseen, pp_s64 batch,
-				  int alone, pp_s64 *fold)
+static inline pp_s64 folded(pp_s64 local, pp_s64 shadow, pp_s64 unseen, pp_s64 batch, int alone)
 {
-	*fold = 0;
-	if (local != 0 || unseen == 0)
-		return local - shadow;
-	*fold = unseen;
-	if (alone)
-		return unseen - shadow;
-	if (shadow == batch - 1 && unseen > 0 && unseen % batch == 0) {
-		*fold = batch;
-		return 1;
-	}
-	if (shadow == 1 - batch && unseen < 0 && -unseen % batch == 0) {
-		*fold = -batch;
-		return -1;
-	}
-	return unseen - shadow;
+	if (local != 0)
+		return 0;
+	if (!alone && shadow == batch - 1 && unseen > 0 && unseen % batch == 0)
+		return batch;
+	if (!alone && shadow == 1 - batch && unseen < 0 && -unseen % batch == 0)
+		return -batch;
+	return unseen;
 }
 
 /*

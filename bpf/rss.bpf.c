@@ -29,13 +29,34 @@ u64 last_wake;
 volatile u32 stopped;
 
 /*
+ * What this event folded into the shared count, claimed: of what another CPU or a settling has
+ * claimed in between nothing is left. Before the shadow, of which it is the other side: between the
+ * two claims the value is too low, never too high.
+ */
+static __always_inline s64 claim_fold(struct mm_state *st, struct mm_struct *mm, int member,
+				      s64 shadow)
+{
+	s64 *counted = &st->counted[member & 3];
+
+	for (int i = 0; i < 8; i++) {
+		s64 old = *(volatile s64 *)counted;
+		s64 fold = folded(0, shadow, shared_count(mm, member) - old, cfg_batch,
+				  mm->mm_users.counter == 1);
+
+		if (!fold || __sync_val_compare_and_swap(counted, old, old + fold) == old)
+			return fold;
+	}
+	return 0;
+}
+
+/*
  * The change that this event is about, in pages, and the part of it that is the thread's own; the
  * counters are brought up to date with it.
  */
 static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int member, s64 *own)
 {
 	u32 cpu = bpf_get_smp_processor_id(), slot;
-	s64 amount, fold, local, old, unseen = 0;
+	s64 amount, fold = 0, local, old;
 	struct shadow *sh;
 
 	if (!counters_percpu()) {
@@ -50,12 +71,10 @@ static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int 
 	if (!sh)
 		return 0;
 	local = read_local(local_base(mm, member), cpu);
-	old = __sync_lock_test_and_set(&sh->local[member & 3], (s32)local);
 	if (local == 0)
-		unseen = shared_count(mm, member) - *(volatile s64 *)&st->counted[member & 3];
-	amount = event_amount(local, old, unseen, cfg_batch, mm->mm_users.counter == 1, &fold);
-	if (fold)
-		__sync_fetch_and_add(&st->counted[member & 3], fold);
+		fold = claim_fold(st, mm, member, *(volatile s32 *)&sh->local[member & 3]);
+	old = __sync_lock_test_and_set(&sh->local[member & 3], (s32)local);
+	amount = fold + local - old;
 	if (amount)
 		__sync_fetch_and_add(&st->value[member & 3], amount);
 	*own = own_amount(amount, local, old, cfg_batch, st->settling);

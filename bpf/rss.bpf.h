@@ -163,6 +163,7 @@ struct settle {
 	u64 at;		       /* of the four counters */
 	u64 base[PP_NMEMBERS]; /* of their local parts */
 	s64 claimed[PP_NMEMBERS];
+	s64 was[PP_NMEMBERS];	/* what was accounted of the shared counts before they were read */
 	s64 seen[PP_NMEMBERS];	/* shared counts as read before the local parts */
 	s64 after[PP_NMEMBERS]; /* and after them */
 	struct shadow old;	/* of one CPU */
@@ -238,39 +239,46 @@ static long settle_cpu(u32 i, struct settle *s)
 	return 0;
 }
 
-/* Ends when no count moved meanwhile: a fold between two reads shows its pages in neither. */
+/* A count that an event has accounted since is that event's. */
+static long settle_count(u32 m, struct settle *s)
+{
+	struct mm_state *st = state_at(s->slot);
+	s64 amount;
+
+	if (!st || m >= PP_NMEMBERS)
+		return 1;
+	amount = s->seen[m] - s->was[m];
+	if (amount &&
+	    __sync_val_compare_and_swap(&st->counted[m], s->was[m], s->seen[m]) == s->was[m]) {
+		s->claimed[m] += amount;
+		add_value(s->slot, m, amount);
+	}
+	return 0;
+}
+
+/*
+ * Ends when no count moved meanwhile: a fold between two reads shows its pages in neither. What is
+ * accounted is read before what is there: else a fold in between, accounted by its event, would be
+ * taken back.
+ */
 static long settle_round(u32 round, struct settle *s)
 {
+	struct mm_state *st = state_at(s->slot);
 	u64 moved = 0;
 
-	if (round == 0)
-		read_shared(s->at, s->after, s->base);
+	if (!st)
+		return 1;
+	for (int m = 0; m < PP_NMEMBERS; m++)
+		s->was[m] = *(volatile s64 *)&st->counted[m];
+	read_shared(s->at, s->seen, s->base);
 	/* Without branches: each would double what the verifier looks at. */
 	s->apart = (s->base[1] - s->base[0] - 4) | (s->base[2] - s->base[0] - 8) |
 		   (s->base[3] - s->base[0] - 12);
-	for (int m = 0; m < PP_NMEMBERS; m++)
-		s->seen[m] = s->after[m];
 	bpf_loop(cfg_cpus * PP_NMEMBERS, settle_cpu, s, 0);
 	read_shared(s->at, s->after, s->base);
 	for (int m = 0; m < PP_NMEMBERS; m++)
 		moved |= s->after[m] ^ s->seen[m];
 	return moved == 0;
-}
-
-static long settle_count(u32 m, struct settle *s)
-{
-	struct mm_state *st = state_at(s->slot);
-	s64 old;
-
-	if (!st || m >= PP_NMEMBERS)
-		return 1;
-	old = *(volatile s64 *)&st->counted[m];
-	if (s->seen[m] != old &&
-	    __sync_val_compare_and_swap(&st->counted[m], old, s->seen[m]) == old) {
-		s->claimed[m] += s->seen[m] - old;
-		add_value(s->slot, m, s->seen[m] - old);
-	}
-	return 0;
 }
 
 static __always_inline void settle_percpu(u32 slot, u64 mm, struct settle *s)

@@ -140,7 +140,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 
 # C3
 @test "four children at once: their sum is of one moment; one after the other they are not added up" {
-	run_c fork:4 begin:load hog:200 "sleep:$((1000 + 1000 * SLOW))" free end done reap
+	run_c fork:4 begin:load hog:200 "sleep:$((500 + 2000 * SLOW))" free end done reap
 	q 'r["job"]["processes"] == 5' 'r["job"]["most_at_once"] == 5' \
 		'near(r["job"]["rss_sum_peak_bytes"], 800 * MIB, 5 * 4 * MIB)' 'r["job"]["rss_sum_error_bytes"] < 30 * MIB' \
 		'[o["phases"] for o in r["job"]["rss_sum_open"]] == [["(startup)"]] + 4 * [["load"]]' \
@@ -172,14 +172,17 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 @test "another process pages the target out: the fall is external, and in no phase of the other" {
 	start_target "$W/script" map:"$(large_file 64)" "ready:$T/on" "wait:$T/go" begin:late hog:10 end
 	retry 30 test -e "$T/on"
+	# What of it is mapped is the kernel's word: it may have taken some back already.
+	held=$(awk '/ .*\/large$/ { ours = 1 } ours && /^Rss:/ { print $2 * 1024; exit }' "/proc/$TARGET/smaps")
+	[ "$held" -ge $((32 * MIB)) ]
 	attach -p "$TARGET"
 	address=$(grep -F "$T/large" "/proc/$TARGET/maps" | head -n 1 | cut -d- -f1)
 	"$W/outside" "$TARGET" "$address" 64
 	touch "$T/go"
 	wait_for "$TRACER"
 	# Shared with nobody, so all of it can go; clean pages of a file need no swap.
-	q 'near(proc()["external_shrank_bytes"], 64 * MIB, 4 * MIB)' 'proc()["shrank_bytes"] < 4 * MIB' \
-		'near(delta(ph("late")), 10 * MIB, 65536)' 'near(proc()["baseline_bytes"], 66 * MIB, 3 * MIB)'
+	q "near(proc()['external_shrank_bytes'], $held, 4 * MIB)" 'proc()["shrank_bytes"] < 4 * MIB' \
+		'near(delta(ph("late")), 10 * MIB, 65536)' "near(proc()['baseline_bytes'], $held + 2 * MIB, 3 * MIB)"
 	"$PP" report "$R" | grep -q 'changed from outside'
 }
 

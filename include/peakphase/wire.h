@@ -122,7 +122,7 @@ struct pp_edge {
 	pp_u64 charge;	    /* of the task's memory cgroup; PP_NO_LIMIT where not known */
 	pp_u64 limit;	    /* smallest on the way to the root; PP_NO_LIMIT where there is none */
 	pp_u64 limiter;	    /* charge of the cgroup that owns that limit */
-	pp_u64 peak;	    /* largest RSS of the mm since it was traced */
+	pp_u64 peak;	    /* largest RSS of the mm since it was traced, in windows up to this */
 	pp_u32 limit_level; /* 0: the task's own cgroup, 1: its parent, … */
 	pp_u32 lost;	    /* edges of this mm that the ring could not take since the last one */
 };

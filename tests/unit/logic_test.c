@@ -71,11 +71,10 @@ struct view {
 
 static pp_s64 event(struct view *v, const struct counter *c, int cpu, int alone)
 {
-	pp_s64 local = c->local[cpu], unseen = 0, fold, amount;
+	pp_s64 local = c->local[cpu], shadow = v->shadow[cpu];
+	pp_s64 fold = folded(local, shadow, c->count - v->counted, BATCH, alone);
+	pp_s64 amount = fold + local - shadow;
 
-	if (local == 0)
-		unseen = c->count - v->counted;
-	amount = event_amount(local, v->shadow[cpu], unseen, BATCH, alone, &fold);
 	v->shadow[cpu] = local;
 	v->counted += fold;
 	v->value += amount;

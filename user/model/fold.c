@@ -66,7 +66,7 @@ static void raise(struct carry *c, const struct mm *p, const struct event *ev, u
 		c->bytes = rss;
 		c->at = (struct stack_point){p->last_ns, e->now, true};
 	}
-	/* A raise in flight while a marker took the window: the kernel keeps the peak apart. */
+	/* Of windows whose edges were lost: the kernel keeps the peak apart. */
 	top = c->bytes > p->pub.peak.bytes ? c->bytes : p->pub.peak.bytes;
 	if (e->peak > top) {
 		c->bytes = e->peak;
