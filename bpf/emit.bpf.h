@@ -131,48 +131,50 @@ static __always_inline struct thread_state *book_current(struct mm_state *st)
 	return ts;
 }
 
+/* What can be in the record is there: the stack is short before 6.13. */
 struct cutting {
 	struct mm_state *st;
+	struct pp_edge *e;
 	u64 task;
-	u64 now_ns;
 	struct moment now;
-	s64 held;
-	u64 old; /* word of the window that ended */
 };
 
 static long try_cut(u32 i, struct cutting *c)
 {
 	struct mm_state *st = c->st;
+	struct pp_edge *e = c->e;
 	u64 old, word;
+	s64 held;
 
 	/* Just before: kernels that preempt us may let others go on for long. */
-	c->now_ns = bpf_ktime_get_ns();
+	e->hdr.time_ns = bpf_ktime_get_ns();
 	take_moment(&c->now, st);
-	c->held = add_held_back(&c->now, c->task);
+	held = add_held_back(&c->now, c->task);
+	/* Booked by the kernel when the thread hands it over; counters here only ever rise. */
+	e->mm_grew = held > 0 ? held : 0;
+	e->mm_shrank = held < 0 ? -held : 0;
 	old = *(volatile u64 *)&st->word;
+	e->win.seq = word_seq(old);
+	e->win.max = word_pages(old);
 	word = word_make(word_seq(old) + 1, c->now.total);
 	/* Of the window to come, before anyone can raise it. */
-	write_co(st, word, c->now_ns, &c->now);
-	c->old = old;
+	write_co(st, word, e->hdr.time_ns, &c->now);
 	return __sync_val_compare_and_swap(&st->word, old, word) == old;
 }
 
 /* Ends the window: its maxima go into the record, the next one starts from what is now. */
 static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e, u64 task)
 {
-	struct cutting c = {.st = st, .task = task};
+	struct cutting c = {.st = st, .e = e, .task = task};
 	struct pp_window *w = &e->win;
-	u64 key, least, most, before;
+	u64 key, least, most;
 	struct co *co;
 
 	/* Before the window is taken: what others take after it is no peak of it. */
-	before = *(volatile u64 *)&st->peak;
+	e->peak = *(volatile u64 *)&st->peak;
 	/* Fails only while others raise the maximum at this very moment, each time anew. */
 	bpf_loop(1000, try_cut, &c, 0);
-	e->hdr.time_ns = c.now_ns;
-	w->seq = word_seq(c.old);
-	w->max = word_pages(c.old);
-	co = &st->co[word_seq(c.old) & 1];
+	co = &st->co[w->seq & 1];
 	key = *(volatile u64 *)&co->key;
 	w->max_at_ns = co->at_ns;
 	for (int m = 0; m < PP_NMEMBERS; m++) {
@@ -185,19 +187,18 @@ static __always_inline void cut_window(struct mm_state *st, struct pp_edge *e, u
 		/* Grown by an event that is about to raise it, on another CPU: in the next window.
 		 */
 		w->max = c.now.total;
-		w->max_at_ns = c.now_ns;
+		w->max_at_ns = e->hdr.time_ns;
 		for (int m = 0; m < PP_NMEMBERS; m++)
 			w->max_members[m] = c.now.members[m];
-	} else if (key != c.old) {
+	} else if (key != word_make(w->seq, w->max)) {
 		e->hdr.flags |= PP_F_CO_INEXACT;
 	}
 	least = __sync_lock_test_and_set(&st->min, c.now.total);
 	w->min = least - pages_of((s64)(least - c.now.total));
 	raise(&st->peak, w->max);
-	e->peak = larger(before, w->max);
-	/* Booked by the kernel when the thread hands it over; counters here only ever rise. */
-	e->thread_grew = e->mm_grew = c.held > 0 ? c.held : 0;
-	e->thread_shrank = e->mm_shrank = c.held < 0 ? -c.held : 0;
+	e->peak = larger(e->peak, w->max);
+	e->thread_grew = e->mm_grew;
+	e->thread_shrank = e->mm_shrank;
 }
 
 /*

@@ -165,9 +165,9 @@ struct settle {
 	s64 claimed[PP_NMEMBERS];
 	s64 was[PP_NMEMBERS];	/* what was accounted of the shared counts before they were read */
 	s64 seen[PP_NMEMBERS];	/* shared counts as read before the local parts */
-	s64 after[PP_NMEMBERS]; /* and after them */
 	struct shadow old;	/* of one CPU */
 	s32 local[PP_NMEMBERS]; /* of the same */
+	u64 count;		/* one of them, read again */
 	u32 slot;
 	u64 apart; /* 0: the local parts of a CPU lie side by side (since 6.6) */
 };
@@ -194,6 +194,21 @@ static __always_inline void read_shared(u64 at, s64 count[PP_NMEMBERS], u64 base
 		count[m + 1] = *(s64 *)(room + one + of_count);
 		base[m + 1] = *(u64 *)(room + one + of_base);
 	}
+}
+
+/* Has any of the counts moved since they were read? Not 0: yes. */
+static __always_inline u64 shared_moved(struct settle *s)
+{
+	const u32 one = bpf_core_type_size(struct percpu_counter);
+	const u32 of_count = bpf_core_field_offset(struct percpu_counter, count);
+	u64 moved = 0;
+
+	for (int m = 0; m < PP_NMEMBERS; m++) {
+		bpf_probe_read_kernel(&s->count, sizeof(s->count),
+				      (void *)(s->at + m * one + of_count));
+		moved |= s->count ^ s->seen[m];
+	}
+	return moved;
 }
 
 /*
@@ -264,7 +279,6 @@ static long settle_count(u32 m, struct settle *s)
 static long settle_round(u32 round, struct settle *s)
 {
 	struct mm_state *st = state_at(s->slot);
-	u64 moved = 0;
 
 	if (!st)
 		return 1;
@@ -275,10 +289,7 @@ static long settle_round(u32 round, struct settle *s)
 	s->apart = (s->base[1] - s->base[0] - 4) | (s->base[2] - s->base[0] - 8) |
 		   (s->base[3] - s->base[0] - 12);
 	bpf_loop(cfg_cpus * PP_NMEMBERS, settle_cpu, s, 0);
-	read_shared(s->at, s->after, s->base);
-	for (int m = 0; m < PP_NMEMBERS; m++)
-		moved |= s->after[m] ^ s->seen[m];
-	return moved == 0;
+	return shared_moved(s) == 0;
 }
 
 static __always_inline void settle_percpu(u32 slot, u64 mm, struct settle *s)
