@@ -46,7 +46,7 @@ no_sink_left() { ! pgrep -x peakphase-sink -P "${1:-1}" >/dev/null; }
 }
 
 @test "what is written to stderr is there, too, as it came" {
-	start_tracer run -q --output both -o "$R" --sink "$T/to" -- sh -c "echo no; printf 'half a ' >&2; echo line >&2; until [ -e $T/go-on ]; do sleep 0.1; done; echo end >&2"
+	start_tracer run -q -o "$R" --sink "$T/to" -- sh -c "echo no; printf 'half a ' >&2; echo line >&2; until [ -e $T/go-on ]; do sleep 0.1; done; echo end >&2"
 	retry 20 grep -qsx 'half a line' -r "$T/to/stderr"
 	touch "$T/go-on"
 	wait_for "$TRACER"
@@ -55,6 +55,8 @@ no_sink_left() { ! pgrep -x peakphase-sink -P "${1:-1}" >/dev/null; }
 end" ]
 	"$PP" push -q "$R" "$T/pushed"
 	diff -r "$T/to" "$T/pushed"
+	"$PP" run -q -o "$T/none.peak" --output none --sink "$T/none" -- sh -c 'echo not >&2' 2>/dev/null
+	[ -d "$T/none/samples" ] && [ ! -e "$T/none/stderr" ]
 }
 
 @test "labels of any kind stay in their folder; a flood becomes few objects, nothing of it missing" {

@@ -52,7 +52,7 @@ static const char HELP[] =
     "      --headroom SIZE      say when a process first has less than SIZE left below its limit\n"
     "      --on-cross CMD       run CMD (sh -c) then, with the facts in PEAKPHASE_... variables\n"
     "      --budget GLOB=SIZE   exit with 4 if a phase needs more: 'transform:*=500M'\n"
-    "      --sink PLACE         send samples, phases and in the end the recording to a folder or\n"
+    "      --sink PLACE         send samples, phases, stderr and in the end the recording to a folder or\n"
     "                           s3://BUCKET/PREFIX as they come\n"
     "      --json[=FILE]        write the report as JSON to FILE, else stdout, at the end\n"
     "      --ring-edges SIZE    room for marks that wait to be read (32M)\n"

@@ -52,6 +52,7 @@ struct trace_options {
 	uint64_t duration_ns;		       /* 0: until the end */
 	uint32_t ring_edges, ring_samples, ring_output, mms;
 	uint32_t keep; /* --output: bits 1 << KEPT_STDOUT, 1 << KEPT_STDERR */
+	bool keep_said;
 	uint64_t keep_first, keep_last;
 	struct patterns *patterns; /* of lines that are marks; NULL: none. Of the whole run */
 	struct spans *spans;	   /* functions that are spans; NULL: none. Of the whole run */

@@ -291,15 +291,17 @@ static int add_output(struct trace_options *opt)
 	    {"stdout", 1u << KEPT_STDOUT},
 	    {"stderr", 1u << KEPT_STDERR},
 	    {"both", 1u << KEPT_STDOUT | 1u << KEPT_STDERR},
+	    {"none", 0},
 	};
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		if (strcmp(optarg, streams[i].name) != 0)
 			continue;
 		opt->keep |= streams[i].bits;
+		opt->keep_said = true;
 		return 0;
 	}
-	return bad_value("--output", optarg, "stderr, stdout or both");
+	return bad_value("--output", optarg, "stderr, stdout, both or none");
 }
 
 /* "1M,8M" */
@@ -438,6 +440,9 @@ int trace_parse(struct trace_options *opt, enum trace_mode mode, int argc, char 
 			return err;
 	}
 	opt->first_arg = optind;
+	/* Pieces of stderr are part of what a sink has. */
+	if (opt->sink && !opt->keep_said)
+		opt->keep = 1u << KEPT_STDERR;
 	if (opt->no_record && (opt->output || opt->json || opt->budgets || opt->sink)) {
 		say_error("--no-record does not go with %s", opt->output    ? "-o"
 							     : opt->json    ? "--json"
