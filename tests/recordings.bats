@@ -155,7 +155,12 @@ a_recording() {
 	retry 20 test -e "$T/on"
 	has_first() { "$PP" report "$R" --json >"$T/report.json" 2>/dev/null && grep -q '"first"' "$T/report.json"; }
 	retry 10 has_first
-	q 'near(delta(ph("first")), 30 * MIB, 65536)'
+	# What is open stands as it is, with the program's peak.
+	has_second() { has_first && grep -q '"second"' "$T/report.json"; }
+	retry 10 has_second
+	q 'near(delta(ph("first")), 30 * MIB, 65536)' 'r["running"]' 'proc()["exit"]["kind"] == "running"' 'ph("second")["ended_by"] == "trace"' \
+		'near(proc()["peak"]["bytes"], ph("first")["start_bytes"] + 35 * MIB, 65536 + MIB)' 'r["peak"]["phase"] == "second"' 'not r["exact"]'
+	"$PP" report "$R" | grep -q '^  second .*◀ peak, still open$'
 	touch "$T/go"
 	wait_for "$TRACER"
 	[ "$STATUS" -eq 0 ]

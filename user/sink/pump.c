@@ -37,7 +37,7 @@ void pump_read(struct pump *p, bool final)
 
 	if (p->never || p->unread || gather_ready(&p->gather))
 		return;
-	err = recording_open(&r, p->path);
+	err = recording_open_as_written(&r, p->path);
 	if (!err)
 		err = gather_read(&p->gather, r, until, final);
 	recording_close(&r);

@@ -22,7 +22,7 @@ static int has_rows(struct recording *r, const char *table, bool *out)
 	return n < 0 ? n : 0;
 }
 
-static int load(struct recording *r)
+static int load(struct recording *r, bool as_written)
 {
 	const char *bad;
 	int err;
@@ -38,7 +38,7 @@ static int load(struct recording *r)
 	if (err)
 		return err;
 	r->end.running = r->access.running && !r->end.finished;
-	if (!r->end.finished && !r->end.running) {
+	if (!r->end.finished && !(r->end.running && as_written)) {
 		err = replay_unfinished(r);
 		if (err)
 			return err;
@@ -46,7 +46,7 @@ static int load(struct recording *r)
 	return has_rows(r, "phase_where", &r->has_where);
 }
 
-int recording_open(struct recording **out, const char *path)
+static int open_path(struct recording **out, const char *path, bool as_written)
 {
 	struct recording *r = calloc(1, sizeof(*r));
 	int err;
@@ -56,11 +56,21 @@ int recording_open(struct recording **out, const char *path)
 	r->path = strdup(path);
 	err = r->path ? access_open(&r->access, path) : -ENOMEM;
 	if (!err)
-		err = load(r);
+		err = load(r, as_written);
 	if (err)
 		recording_close(&r);
 	*out = r;
 	return err;
+}
+
+int recording_open(struct recording **out, const char *path)
+{
+	return open_path(out, path, false);
+}
+
+int recording_open_as_written(struct recording **out, const char *path)
+{
+	return open_path(out, path, true);
 }
 
 void recording_close(struct recording **rp)

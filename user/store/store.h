@@ -94,6 +94,11 @@ struct recording;
  * The strings of *info live until recording_close().
  */
 int recording_open(struct recording **r, const char *path);
+/*
+ * The same, for one that reads again and again while it is written: phases that have ended, and
+ * processes as their beginning and end left them, without a replay of what is open.
+ */
+int recording_open_as_written(struct recording **r, const char *path);
 void recording_close(struct recording **r);
 const struct run_info *recording_info(const struct recording *r);
 const struct run_end *recording_end(const struct recording *r);
@@ -178,10 +183,10 @@ int recording_replay_events(struct recording *r, const struct model_sink *sink,
 			    struct model_counts *counts, uint64_t *end_ns);
 
 /*
- * A recording without an end (the tracer died) has raw events but not the phases that were open:
- * when !end->finished && !end->running, recording_open() replays the events through the model
- * into a temporary database beside the reader's own connection, so that every reader sees all
- * phases.
+ * A recording without an end (the tracer died, or goes on) has raw events but not the phases that
+ * are open, nor what their processes have reached: recording_open() then replays the events through
+ * the model into a temporary database beside the reader's own connection, so that every reader sees
+ * all of it.
  */
 
 #endif
