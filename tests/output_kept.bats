@@ -118,7 +118,7 @@ total() { sql "$R" "SELECT $1 FROM output_streams WHERE stream = $2"; }
 	[ "$(kept 2)" = after ]
 	status_of "$PP" run --output all -- true
 	[ "$STATUS" -eq 2 ]
-	grep -q 'stderr, stdout or both' "$T/said"
+	grep -q 'stderr, stdout, both or none' "$T/said"
 	status_of "$PP" run --output both --output-keep 8M -- true
 	[ "$STATUS" -eq 2 ]
 }
