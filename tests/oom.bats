@@ -146,14 +146,15 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 
 @test "a neighbour that is not traced dies for what the traced program wants" {
 	local status=0
-	cgroup shared 192M
-	start_target sh -c 'echo $$ >"$0/cgroup.procs"; echo 1000 >/proc/self/oom_score_adj; exec "$@"' "$C" "$W/script" hog:60 "ready:$T/on" sleep:60000
+	# With the tracer in it: room for it beside the traced program alone, none beside both.
+	cgroup shared 230M
+	start_target sh -c 'echo $$ >"$0/cgroup.procs"; echo 1000 >/proc/self/oom_score_adj; exec "$@"' "$C" "$W/script" hog:100 "ready:$T/on" sleep:60000
 	retry 20 test -e "$T/on"
 	in_cgroup "$C" "$W/script" begin:modest hog:40 end begin:greedy hog:110 sleep:100 end || status=$?
 	[ $status -eq 0 ]
 	q 'len(r["verdicts"]) == 1' "r['verdicts'][0]['kind'] == 'oom' and r['verdicts'][0]['pid'] == $TARGET" \
 		'r["verdicts"][0]["traced"] is False' 'r["verdicts"][0]["phases"] == ["greedy"]' \
-		'r["verdicts"][0]["trigger"]["pid"] == procs[-1]["pid"]' 'r["verdicts"][0]["limit_bytes"] == 192 * MIB' \
+		'r["verdicts"][0]["trigger"]["pid"] == procs[-1]["pid"]' 'r["verdicts"][0]["limit_bytes"] == 230 * MIB' \
 		'procs[-1]["exit"]["kind"] == "exit"'
 	grep -q "OOM kill: pid $TARGET (script), not traced, when pid .* wanted memory in \[greedy\]" "$ERR"
 }
