@@ -231,7 +231,7 @@ overlap_of_200_and_100() {
 		'r["peak"]["bytes"] < 72 * MIB'
 }
 
-@test "100,000 marks flat out: as many rows, in order, none lost, the tracer bounded" {
+@test "100,000 marks flat out (a fifth in guests): as many rows, in order, none lost, the tracer bounded" {
 	local rss most=0 n
 	n=$(scaled 100000)
 	start_tracer run -o "$R" -q -- "$W/flood" $n

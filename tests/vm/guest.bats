@@ -49,3 +49,12 @@ EOF
 	grep -qx 'oom_kill 1' $g/memory.events
 	rmdir $g
 }
+
+# Each option adds to the programs, and their stacks and states are added up by each kernel in its own way.
+@test "guest: every program loads with every option at once" {
+	local b=$PEAKPHASE_BUILD
+	"$b/peakphase" run -q -o "$BATS_TEST_TMPDIR/r.peak" --where --output both --mark-output 'hello (\w+)' --ceiling 1M --headroom 1M \
+		--span "$b/workloads/threads:chains" -- sh -c "echo hello there; exec $b/workloads/threads chains 2 4" >/dev/null
+	"$b/peakphase" report "$BATS_TEST_TMPDIR/r.peak" | grep -q ' t1 step 3 '
+	"$b/peakphase" report "$BATS_TEST_TMPDIR/r.peak" | grep -q ' there '
+}
