@@ -58,6 +58,12 @@ typedef struct {
 	s64 counter;
 } atomic_long_t;
 
+struct refcount_struct {
+	atomic_t refs;
+};
+
+enum btf_kfunc_hook { BTF_KFUNC_HOOK_COMMON }; /* since 6.2 */
+
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,

@@ -9,6 +9,7 @@
 
 #define LABEL_CHUNKS 65 /* a label is hashed up to 16 KiB */
 #define CHUNK PP_LABEL_MAX
+#define SHORT 64 /* with its end */
 /* Rounds for a note: its pieces, shorter ones at the ends of pages, pages that have to be faulted
  * in. */
 #define NOTE_PIECES 3000
@@ -91,6 +92,28 @@ static long read_chunk(u32 i, struct reader *ctx)
 	return r->done != 0;
 }
 
+/*
+ * Nearly all labels: short, and resident. Inside one call, without a callback for each byte. False:
+ * it is neither, and nothing has been kept of it.
+ */
+static __always_inline bool read_short(struct thread_state *ts, u64 at)
+{
+	struct reading *r = &ts->reading;
+	long got = bpf_probe_read_user_str(ts->label, SHORT + 1, (void *)at);
+	u64 hash = PP_HASH_INIT;
+
+	if (got < 1 || got > SHORT)
+		return false;
+	for (u32 i = 0; i < SHORT - 1; i++) {
+		if (i >= got - 1)
+			break;
+		hash = hash_byte(hash, ts->label[i]);
+	}
+	r->hash = hash;
+	r->len = got - 1;
+	return true;
+}
+
 static __always_inline void read_label(struct thread_state *ts, u64 at)
 {
 	struct reader ctx = {.ts = ts};
@@ -100,6 +123,8 @@ static __always_inline void read_label(struct thread_state *ts, u64 at)
 		r->flags = PP_LABEL_NULL;
 		return;
 	}
+	if (read_short(ts, at))
+		return;
 	r->at = at;
 	bpf_loop(LABEL_CHUNKS, read_chunk, &ctx, 0);
 	if (!r->done)

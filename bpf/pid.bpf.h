@@ -9,6 +9,7 @@
 #ifndef PEAKPHASE_PID_BPF_H
 #define PEAKPHASE_PID_BPF_H
 
+#include "read.bpf.h"
 #include "state.bpf.h"
 
 /* A task's entry of the namespace at one level; the caller knows that there is one. */
@@ -20,21 +21,13 @@ static __always_inline u64 upid_at(struct pid *pid, u32 level)
 
 static __always_inline u32 nr_of(u64 upid)
 {
-	int nr = 0;
-
-	bpf_probe_read_kernel(&nr, sizeof(nr),
-			      (void *)(upid + bpf_core_field_offset(struct upid, nr)));
-	return nr;
+	return read_s32(upid + bpf_core_field_offset(struct upid, nr));
 }
 
 /* Address of the namespace, or 0. */
 static __always_inline u64 ns_of(u64 upid)
 {
-	u64 ns = 0;
-
-	bpf_probe_read_kernel(&ns, sizeof(ns),
-			      (void *)(upid + bpf_core_field_offset(struct upid, ns)));
-	return ns;
+	return read_u64(upid + bpf_core_field_offset(struct upid, ns));
 }
 
 /* The id of a thread in its own namespace, the innermost. */

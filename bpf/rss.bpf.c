@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Every change of an RSS counter: tp_btf/rss_stat, and the run's constants and tables. */
-#include "adopt.bpf.h"
+#define CAST_TO_READ
+
 #include "cross.bpf.h"
+#include "cut.bpf.h"
+#include "settle.bpf.h"
+#include "adopt.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
