@@ -13,6 +13,8 @@
 const volatile struct out_literal cfg_literals[OUT_LITERALS];
 const volatile u32 cfg_nliterals = 0;
 const volatile u8 cfg_ends[256];
+const volatile u64 cfg_end_words[OUT_END_WORDS];
+const volatile u32 cfg_nend_words = 0;
 const volatile u32 cfg_every = 0; /* a pattern without a literal: each write ends a window */
 const volatile u32 cfg_keep = 0;  /* streams to be recorded: bit 1 stdout, bit 2 stderr */
 const volatile u32 cfg_wake_output = 0;
@@ -134,6 +136,18 @@ static __always_inline bool wanted(u32 stream)
 	return cfg_every || cfg_nliterals || cfg_keep >> stream & 1;
 }
 
+/* The instant of the write: its entry. Only of a write that fell short it is the exit. */
+static __always_inline void take_time(struct out_thread *ot)
+{
+	if (!ot->time_ns)
+		ot->time_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline bool kept(const struct out_thread *ot)
+{
+	return cfg_keep >> ot->stream & 1;
+}
+
 static __always_inline int begins(u32 fd, u64 at, u64 count, bool vector)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -167,14 +181,20 @@ static __always_inline int begins(u32 fd, u64 at, u64 count, bool vector)
 	ot->key = key;
 	ot->stream = stream;
 	ot->write = __sync_fetch_and_add(&next_write, 1);
-	ot->time_ns = bpf_ktime_get_ns();
+	ot->time_ns = 0;
 	ot->at = at;
 	ot->count = count;
 	ot->vector = vector;
 	ot->edge = ot->cold = ot->hit = ot->seen = 0;
-	if (!cfg_every && !cfg_nliterals)
+	if (!cfg_every && !cfg_nliterals) {
+		take_time(ot);
 		return 0;
+	}
 	scan(ot, f, s, OUT_MAX);
+	/* Whole lines without a literal are not sent: nobody asks when they were. */
+	if (ot->cold || ot->hit || ot->last != '\n' || f->hit_ns || f->open || ot->open ||
+	    cfg_every || kept(ot))
+		take_time(ot);
 	if (!ot->cold && cuts(ot, f))
 		cut_write(ot, st, task);
 	return 0;
@@ -291,11 +311,6 @@ static __always_inline bool within_rate(u32 stream, u32 bytes)
 	return true;
 }
 
-static __always_inline bool kept(const struct out_thread *ot)
-{
-	return cfg_keep >> ot->stream & 1;
-}
-
 static __always_inline void send_kept(struct out_thread *ot, struct out_scan *s,
 				      struct mm_state *st, struct out_file *f, long ret, u32 bytes,
 				      bool needed)
@@ -323,13 +338,17 @@ static __always_inline void ends(struct out_thread *ot, struct out_file *f, stru
 			send(ot, s, st, f, 0, true);
 		return;
 	}
-	if (scans && (cold || ot->seen != bytes))
+	if (scans && (cold || ot->seen != bytes)) {
 		scan(ot, f, s, bytes);
+		take_time(ot);
+	}
 	if (cold && cuts(ot, f))
 		cut_write(ot, st, task);
 	if (scans && ot->flags)
 		count_loss(PP_LOSS_OUTPUT, 1);
 	needed = scans && (cfg_every || ot->edge || f->open || ot->open || ot->last != '\n');
+	if (needed)
+		take_time(ot); /* another thread has left its line open meanwhile */
 	if (kept(ot))
 		send_kept(ot, s, st, f, ret, bytes, needed);
 	else if (needed)

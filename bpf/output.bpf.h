@@ -14,11 +14,14 @@
 #define OUT_CHUNK PP_OUT_LARGE /* bytes read at once */
 #define OUT_MAX (2u << 20)     /* bytes of one write that are looked at */
 #define OUT_PIECES 1024u       /* of one writev: the kernel's own limit */
-#define OUT_STEP 16u	       /* bytes looked at in one round: rounds cost more than bytes */
+#define OUT_STEP 64u	       /* bytes looked at in one round: rounds cost more than bytes */
 
 extern const volatile struct out_literal cfg_literals[OUT_LITERALS];
 extern const volatile u32 cfg_nliterals;
 extern const volatile u8 cfg_ends[256]; /* 1: the last byte of some literal */
+/* The same bytes, each eight times: where there are few, eight bytes of output are one look. */
+extern const volatile u64 cfg_end_words[OUT_END_WORDS];
+extern const volatile u32 cfg_nend_words; /* more than OUT_END_WORDS: each byte is looked at */
 extern u32 next_file;
 
 struct file_key {
@@ -62,7 +65,7 @@ struct out_scan {
 	u32 lines; /* ends of lines */
 	u32 fault; /* a part could not be read */
 	u32 last;  /* byte */
-	u8 data[OUT_CHUNK];
+	u8 data[OUT_CHUNK] __attribute__((aligned(8)));
 };
 
 struct {
@@ -140,14 +143,43 @@ struct scanner {
 	struct out_scan *s;
 };
 
-/* Fragments of threads interleave: a literal may be whole in those of one, or in all together. */
-static long scan_step(u32 step, struct scanner *ctx)
-{
-	struct out_scan *s = ctx->s;
-	u64 word = s->word, word2 = s->word2;
+#define EACH_BYTE 0x0101010101010101ull
 
-	for (u32 k = 0; k < OUT_STEP; k++) {
-		u32 i = step * OUT_STEP + k, newline, hit;
+/* Not 0: one of the eight bytes is 0. */
+static __always_inline u64 zero_byte(u64 v)
+{
+	return (v - EACH_BYTE) & ~v & (EACH_BYTE << 7);
+}
+
+/* Eight bytes without the end of a line or of a literal: most there are. */
+static __always_inline bool is_dull(u64 v)
+{
+	u64 found = zero_byte(v ^ EACH_BYTE * '\n');
+
+	if (cfg_nend_words > OUT_END_WORDS)
+		return false;
+	for (u32 i = 0; i < OUT_END_WORDS; i++) {
+		if (i >= cfg_nend_words)
+			break;
+		found |= zero_byte(v ^ cfg_end_words[i]);
+	}
+	return !found;
+}
+
+/*
+ * Fragments of threads interleave: a literal may be whole in those of one, or in all together. A
+ * function of its own, as above.
+ */
+__weak int scan_bytes(struct out_scan *s, u32 from)
+{
+	u64 word, word2;
+
+	if (!s)
+		return 0;
+	word = s->word;
+	word2 = s->word2;
+	for (u32 k = 0; k < 8; k++) {
+		u32 i = from + k, newline, hit;
 		u8 c;
 
 		if (i >= s->n)
@@ -169,6 +201,24 @@ static long scan_step(u32 step, struct scanner *ctx)
 	}
 	s->word = word;
 	s->word2 = word2;
+	return 0;
+}
+
+static long scan_step(u32 step, struct scanner *ctx)
+{
+	struct out_scan *s = ctx->s;
+
+	for (u32 k = 0; k < OUT_STEP / 8; k++) {
+		u32 from = step * OUT_STEP + k * 8;
+		u64 v = *(u64 *)&s->data[from & (OUT_CHUNK - 8)];
+
+		if (from >= s->n)
+			break;
+		if (from + 8 <= s->n && is_dull(v))
+			s->word = s->word2 = __builtin_bswap64(v);
+		else
+			scan_bytes(s, from);
+	}
 	return 0;
 }
 

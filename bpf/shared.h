@@ -69,6 +69,7 @@ struct mapped {
  * A write that completes one of them ends a window.
  */
 #define OUT_LITERALS 16
+#define OUT_END_WORDS 4
 struct out_literal {
 	u64 word, mask;
 };

@@ -12,12 +12,12 @@ extern const volatile u32 cfg_keep;
 
 static __always_inline u64 file_of(struct task_struct *task, u32 fd)
 {
-	struct fdtable *t = BPF_CORE_READ(task, files, fdt);
+	struct fdtable *t = task->files->fdt;
 	struct file *f = NULL;
 
-	if (fd >= BPF_CORE_READ(t, max_fds))
+	if (fd >= t->max_fds)
 		return 0;
-	bpf_probe_read_kernel(&f, sizeof(f), (void *)(BPF_CORE_READ(t, fd) + fd));
+	bpf_probe_read_kernel(&f, sizeof(f), t->fd + fd);
 	return (u64)f;
 }
 

@@ -37,6 +37,19 @@ static struct out_literal word_of(const struct session_literal *l)
 	return w;
 }
 
+/* c is the last byte of some literal. */
+static void end_byte(struct peakphase *skel, unsigned char c)
+{
+	uint32_t n = skel->rodata->cfg_nend_words;
+
+	if (skel->rodata->cfg_ends[c])
+		return;
+	skel->rodata->cfg_ends[c] = 1;
+	if (n < OUT_END_WORDS)
+		skel->rodata->cfg_end_words[n] = c * 0x0101010101010101ull;
+	skel->rodata->cfg_nend_words = n + 1;
+}
+
 void output_constants(struct peakphase *skel, const struct session_output *out)
 {
 	struct bpf_program *progs[] = {skel->progs.on_write, skel->progs.on_writev,
@@ -53,7 +66,7 @@ void output_constants(struct peakphase *skel, const struct session_output *out)
 
 		skel->rodata->cfg_literals[i].word = w.word;
 		skel->rodata->cfg_literals[i].mask = w.mask;
-		skel->rodata->cfg_ends[(unsigned char)l->bytes[l->len - 1]] = 1;
+		end_byte(skel, (unsigned char)l->bytes[l->len - 1]);
 	}
 }
 
