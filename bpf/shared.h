@@ -74,6 +74,9 @@ struct out_literal {
 	u64 word, mask;
 };
 
+/* The cookie of a probe on a program's own log_rss(const char *). */
+#define MARKER_OWN 1
+
 /*
  * Functions that are spans (--span), by number: the label of their spans. The cookie of a probe at
  * an entry is that number.

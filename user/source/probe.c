@@ -23,6 +23,7 @@
 #include "lib/say.h"
 #include "lib/text.h"
 #include "resolve/elf.h"
+#include "shared.h"
 #include "source/probe_spans.h"
 
 /* What tells that a file has been written to since. */
@@ -168,6 +169,16 @@ static int attach_marker(const struct probes *p, const char *path, const struct 
 	return fd;
 }
 
+/* A program's own log_rss(const char *), told from the marker by its cookie. */
+static int attach_own(const struct probes *p, const char *path, const struct elf_site *s)
+{
+	const uint64_t own = MARKER_OWN;
+	const struct probe_many one = {.offset = &s->entry, .cookie = &own, .n = 1};
+	int fd, err = probe_attach_many(p->prog.marker, p->cal.way, path, &one, &fd);
+
+	return err < 0 ? err : fd;
+}
+
 static int attach_code(struct probes *p, const char *name, int fd_of, struct probe_code *c,
 		       const struct elf_sites *sites)
 {
@@ -178,9 +189,8 @@ static int attach_code(struct probes *p, const char *name, int fd_of, struct pro
 
 	for (unsigned int i = 0; i < sites->n; i++) {
 		const struct elf_site *s = &sites->site[i];
-		int fd = s->kind == ELF_SITE_MARKER
-			     ? attach_marker(p, path, s)
-			     : probe_attach(p->prog.own_function, p->cal.way, path, s->entry, -1);
+		int fd =
+		    s->kind == ELF_SITE_MARKER ? attach_marker(p, path, s) : attach_own(p, path, s);
 
 		if (fd < 0) {
 			text_escape(shown, sizeof(shown), name, strlen(name));

@@ -69,7 +69,7 @@ int probe_attach_many(int prog_fd, enum probe_way way, const char *path,
 struct mapped;
 struct spans;
 struct probe_programs {
-	int marker, own_function, find_inode;
+	int marker, find_inode;
 	volatile struct mapped *mapped;
 	struct spans *spans; /* functions that are spans; NULL: nobody asked for it */
 	int span_entry, span_exit, span_return, caught, longjmp; /* for spans */

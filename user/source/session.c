@@ -36,7 +36,6 @@ static struct probes *new_probes(struct peakphase *skel, const struct session_op
 {
 	struct probe_programs prog = {
 	    .marker = bpf_program__fd(skel->progs.on_marker),
-	    .own_function = bpf_program__fd(skel->progs.on_log_rss),
 	    .find_inode = bpf_program__fd(skel->progs.find_inode),
 	    .mapped = &skel->bss->mapped,
 	};

@@ -177,12 +177,9 @@ int session_load(const struct session_options *opt, enum probe_way way, struct p
 		return err;
 	}
 	set_constants(skel, opt, facts, nested);
-	if (way == PROBE_MULTI) {
+	if (way == PROBE_MULTI)
 		bpf_program__set_expected_attach_type(skel->progs.on_marker,
 						      PROBE_MULTI_ATTACH_TYPE);
-		bpf_program__set_expected_attach_type(skel->progs.on_log_rss,
-						      PROBE_MULTI_ATTACH_TYPE);
-	}
 	err = set_sizes(skel, opt, facts);
 	err = err ? err : session_spans_prepare(skel, opt, way);
 	if (!err) {
