@@ -42,11 +42,14 @@ struct probe_calibration {
 	int tried[PROBE_SITES];
 };
 
+/* The better way of those that this kernel has; in less than a millisecond. */
+enum probe_way probe_way_here(void);
 /*
  * Tries an empty program on our own marker. 0, or -errno when no site can be probed. Close the
- * result by probe_calibration_close(), or hand it on to probes_new().
+ * result by probe_calibration_close(), or hand it on to probes_new(). Takes 15 ms, most of them
+ * waiting: any thread may do it, one at a time.
  */
-int probe_calibrate(struct probe_calibration *out);
+int probe_calibrate(enum probe_way way, struct probe_calibration *out);
 void probe_calibration_close(struct probe_calibration *cal);
 
 /*

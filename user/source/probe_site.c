@@ -235,13 +235,13 @@ static int try_own(struct probe_calibration *out, int prog, enum probe_site site
 }
 
 /* The site, once one way of attaching works: the 5-byte NOP has been tried. */
-static int choose_site(struct probe_calibration *out, int prog, const struct elf_site *own)
+static void choose_site(struct probe_calibration *out, int prog, const struct elf_site *own)
 {
 	out->becomes_call = out->tried[PROBE_NOP5] >= 0 && call_after_hits();
 	out->survives_fork = !out->becomes_call || survives_fork();
 	if (out->becomes_call && out->survives_fork) {
 		out->site = PROBE_NOP5;
-		return 0;
+		return;
 	}
 	/* No kernel makes a call of both; a refusal would cost a tenth of a second. */
 	if (!out->becomes_call && !try_own(out, prog, PROBE_NOP10, own->nop10)) {
@@ -249,40 +249,48 @@ static int choose_site(struct probe_calibration *out, int prog, const struct elf
 		out->survives_fork = survives_fork();
 		if (out->survives_fork) {
 			out->site = PROBE_NOP10;
-			return 0;
+			return;
 		}
 	}
 	out->site = PROBE_NOP1;
-	return 0;
 }
 
-int probe_calibrate(struct probe_calibration *out)
+enum probe_way probe_way_here(void)
 {
-	enum probe_site first;
+	const uint64_t offset = 0;
+	const struct probe_many one = {.offset = &offset, .n = 1};
+	int prog = load_nothing(PROBE_MULTI), err;
+
+	if (prog < 0)
+		return PROBE_PERF;
+	/* A folder cannot be probed: who says so knows what was asked. */
+	err = attach_multi(prog, "/", &one, -1);
+	close(prog);
+	return err == -EBADF ? PROBE_MULTI : PROBE_PERF;
+}
+
+int probe_calibrate(enum probe_way way, struct probe_calibration *out)
+{
 	struct elf_site own;
 	int prog, err = own_sites(&own);
 
 	memset(out, 0, sizeof(*out));
+	out->way = way;
 	for (int i = 0; i < PROBE_SITES; i++)
 		out->tried[i] = -1;
 	if (err)
 		return err;
+	prog = load_nothing(way);
+	if (prog < 0)
+		return prog;
 	/* A copy without the 5-byte NOP (not x86-64) has one site only. */
-	first = own.nop5 ? PROBE_NOP5 : PROBE_NOP1;
-	for (int way = PROBE_MULTI; way >= PROBE_PERF; way--) {
-		out->way = (enum probe_way)way;
-		prog = load_nothing(out->way);
-		if (prog < 0) {
-			err = prog;
-			continue;
-		}
-		err = try_own(out, prog, first, own.nop5 ? own.nop5 : own.nop1);
-		if (!err)
-			err = choose_site(out, prog, &own);
-		close(prog);
-		if (!err)
-			return 0;
-	}
+	if (own.nop5)
+		err = try_own(out, prog, PROBE_NOP5, own.nop5);
+	else
+		err = try_own(out, prog, PROBE_NOP1, own.nop1);
+	if (!err)
+		choose_site(out, prog, &own);
+	close(prog);
 	return err;
 }
 

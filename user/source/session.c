@@ -12,23 +12,52 @@
 #include "source/session_own.h"
 #include "source/session_spans.h"
 
-static int calibrate(struct session *s, struct probe_calibration *cal)
-{
-	int err = probe_calibrate(cal);
+/* Which site of the marker is the best is found out while the programs are loaded. */
+struct calibrating {
+	enum probe_way way;
+	struct probe_calibration cal;
+	int err;
+	pthread_t thread;
+	bool beside; /* in a thread of its own */
+};
 
-	if (!err) {
-		s->facts.site = probe_site_name(cal->site);
-		s->facts.late_needs_admin = cal->way == PROBE_PERF;
+static void *calibrate(void *arg)
+{
+	struct calibrating *c = arg;
+
+	c->err = probe_calibrate(c->way, &c->cal);
+	return NULL;
+}
+
+static void calibrate_begin(struct calibrating *c)
+{
+	c->way = probe_way_here();
+	c->beside = !pthread_create(&c->thread, NULL, calibrate, c);
+	if (!c->beside)
+		calibrate(c);
+}
+
+static void calibrate_wait(struct calibrating *c)
+{
+	if (c->beside)
+		pthread_join(c->thread, NULL);
+}
+
+static int calibrated(struct session *s, const struct calibrating *c)
+{
+	if (!c->err) {
+		s->facts.site = probe_site_name(c->cal.site);
+		s->facts.late_needs_admin = c->way == PROBE_PERF;
 		return 0;
 	}
-	say_error("cannot probe user programs: %s", strerror(-err));
-	if (err == -EPERM || err == -EACCES) {
+	say_error("cannot probe user programs: %s", strerror(-c->err));
+	if (c->err == -EPERM || c->err == -EACCES) {
 		say_remedy(
 		    "uprobes need CAP_BPF and CAP_PERFMON, before Linux 6.6 also CAP_SYS_ADMIN: run as root");
 		return -EPERM;
 	}
 	say_remedy("uprobes need CONFIG_UPROBE_EVENTS; see `peakphase doctor`");
-	return err;
+	return c->err;
 }
 
 static struct probes *new_probes(struct peakphase *skel, const struct session_options *opt,
@@ -47,7 +76,7 @@ static struct probes *new_probes(struct peakphase *skel, const struct session_op
 int session_open(struct session **out, const struct session_options *opt)
 {
 	struct session *s = calloc(1, sizeof(*s));
-	struct probe_calibration cal;
+	struct calibrating c;
 	int err;
 
 	if (!s)
@@ -55,17 +84,19 @@ int session_open(struct session **out, const struct session_options *opt)
 	s->opt = *opt;
 	s->epoll = -1;
 	pthread_mutex_init(&s->lock, NULL);
-	err = calibrate(s, &cal);
+	calibrate_begin(&c);
+	err = session_load(opt, c.way, &s->skel, &s->facts);
+	calibrate_wait(&c);
 	if (!err)
-		err = session_load(opt, cal.way, &s->skel, &s->facts);
+		err = calibrated(s, &c);
 	if (!err)
 		err = session_open_rings(s);
 	if (!err) {
-		s->probes = new_probes(s->skel, opt, &cal);
+		s->probes = new_probes(s->skel, opt, &c.cal);
 		err = s->probes ? 0 : -ENOMEM;
 	}
 	if (!s->probes)
-		probe_calibration_close(&cal);
+		probe_calibration_close(&c.cal);
 	if (!err)
 		session_open_late(s);
 	if (!err)

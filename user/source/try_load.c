@@ -113,7 +113,7 @@ out:
 
 int try_calibrate(struct probe_calibration *out)
 {
-	int err = probe_calibrate(out);
+	int err = probe_calibrate(probe_way_here(), out);
 
 	probe_calibration_close(out);
 	return err;
