@@ -10,6 +10,7 @@ UNIT_BIN := $(UNIT:tests/unit/%.c=$(OUTPUT)/unit/%)
 FUZZ := $(sort $(wildcard tests/fuzz/*_fuzz.c))
 FUZZ_BIN := $(FUZZ:tests/fuzz/%.c=$(OUTPUT)/fuzz/%)
 FUZZ_SECONDS ?= 60
+FUZZ_JOBS ?= 1
 WORKLOAD_SRC := $(sort $(wildcard tests/workloads/*.c))
 WORKLOADS := $(WORKLOAD_SRC:tests/workloads/%.c=$(OUTPUT)/workloads/%)
 BATS ?= $(sort $(wildcard tests/*.bats))
@@ -63,15 +64,23 @@ check-unit-san: ## the same under ASan and UBSan
 check-live: all ## live tests (bats), as root
 	$(Q)PEAKPHASE_BUILD=$(abspath $(OUTPUT)) tests/run-live.sh $(BATS)
 
-# Fuzzers compile the library again with clang: coverage has to be in it.
-$(OUTPUT)/fuzz/%: tests/fuzz/%.c $(LIB_SRC) | $(SKEL)
-	$(call say,FUZZ,$@)
+# Fuzzers have a library of their own: coverage has to be in it.
+FUZZ_CC = $(CLANG) $(CPPFLAGS) -std=gnu17 -O1 -g -pthread -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_OBJ := $(patsubst %.c,$(OUTPUT)/fuzz/%.o,$(filter-out user/source/%,$(LIB_SRC)))
+$(OUTPUT)/fuzz/user/%.o: user/%.c | $(SKEL)
+	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(CPPFLAGS) -std=gnu17 -O1 -g -pthread -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		$< $(filter-out user/source/%,$(LIB_SRC)) $(LDLIBS) -o $@
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+$(OUTPUT)/fuzz/libpeakphase.a: $(FUZZ_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar crs $@ $^
+$(OUTPUT)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(OUTPUT)/fuzz/libpeakphase.a
+	$(call say,FUZZ,$@)
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer -MMD -MP $< $(OUTPUT)/fuzz/libpeakphase.a $(LDLIBS) -o $@
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_BIN:%=%.d)
 
-check-fuzz: $(FUZZ_BIN) ## each fuzzer for FUZZ_SECONDS
-	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run-fuzz.sh $(FUZZ_BIN)
+check-fuzz: $(FUZZ_BIN) ## each fuzzer for FUZZ_SECONDS, FUZZ_JOBS at once
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_JOBS=$(FUZZ_JOBS) tests/run-fuzz.sh $(FUZZ_BIN)
 
 STYLE_SRC = $(shell git ls-files '*.c' '*.h')
 check-style: | $(DEPS) ## clang-format, shellcheck
