@@ -160,6 +160,31 @@ labels_are() { q "labels == [$1]"; }
 	grep -q "preset 'broken': line 1: .*offset" "$T/said"
 	status_of "$PP" run --preset ../x -- true
 	[ "$STATUS" -eq 2 ]
+	printf '# nothing yet\n' >"$XDG_CONFIG_HOME/peakphase/presets.d/empty.preset"
+	status_of "$PP" run --no-record --preset empty -- true
+	[ "$STATUS" -eq 2 ]
+	grep -q "preset 'empty': it has no patterns" "$T/said"
+	"$PP" presets empty | grep -q 'cannot be used: it has no patterns'
+}
+
+@test "a folder is no preset, and hides none; who asks for one preset hears of no other" {
+	export XDG_CONFIG_HOME=$T/config
+	mkdir -p "$XDG_CONFIG_HOME/peakphase/presets.d/"{oaa,dir}.preset
+	head -c 70000 /dev/zero >"$XDG_CONFIG_HOME/peakphase/presets.d/large.preset"
+	status_of "$PP" presets
+	[ "$STATUS" -eq 0 ]
+	grep -q '^oaa' "$T/said"
+	refute grep -q 'dir' "$T/said"
+	grep -q 'cannot read the preset .*large.preset' "$T/said"
+	for name in dir nosuch; do
+		for words in "presets $name" "run --no-record --preset $name -- true"; do
+			# shellcheck disable=SC2086  # words
+			status_of "$PP" $words
+			[ "$STATUS" -ne 0 ]
+			grep -q "there is no preset '$name'" "$T/said"
+			[ "$(grep -c error: "$T/said")" -eq 1 ] || fail "$(cat "$T/said")"
+		done
+	done
 }
 
 @test "preset oaa: both printed forms, with a logger's prefix; the number it printed is kept" {

@@ -135,6 +135,41 @@ a_recording() {
 	grep -q 'peak RSS \[a\]' "$ERR"
 }
 
+@test "without -o a free name is found, whatever else begins in the same second" {
+	cd "$T"
+	local i
+	for i in 1 2 3 4; do "$PP" run -q -- sh -c "echo $i; sleep 0.1" >>"$OUT" 2>>"$ERR" & done
+	wait
+	for i in 5 6 7; do "$PP" run -q -- sh -c "echo $i" >>"$OUT" 2>>"$ERR"; done
+	[ "$(sort "$OUT" | tr -d '\n')" = 1234567 ]
+	[ "$(ls sh-*.peak | wc -l)" -eq 7 ]
+	refute grep -E 'error|warning' "$ERR"
+	for i in sh-*.peak; do
+		[[ $i =~ ^sh-[0-9]{8}-[0-9]{6}(-[2-7])?\.peak$ ]] || fail "$i"
+		grep -qx "peakphase: recording to $i" "$ERR"
+	done
+	# Not a name that the user gave.
+	status_of "$PP" run -q -o "$i" -- touch ran
+	[ "$STATUS" -eq 1 ] && [ ! -e ran ]
+	# What the folder refuses is said once.
+	mkdir gone && cd gone && rmdir ../gone
+	status_of "$PP" run -q -- touch "$T/ran"
+	[ "$STATUS" -eq 1 ] && [ ! -e "$T/ran" ]
+	[ "$(grep -c 'cannot record to touch-' "$T/said")" -eq 1 ]
+}
+
+@test "under sudo the recording is the caller's, also in a folder of root's" {
+	export SUDO_UID=65534 SUDO_GID=65534
+	cd "$T"
+	mkdir mine && chown 65534:65534 mine
+	for dir in . mine; do
+		(cd "$dir" && "$PP" run -q -- true && "$PP" run -q -o named.peak -- true) 2>>"$ERR"
+	done
+	refute grep -q warning "$ERR"
+	[ "$(find . -name '*.peak' -uid 65534 | wc -l)" -eq 4 ]
+	[ -z "$(find . -name '*.peak-*')" ]
+}
+
 @test "anyone can read a recording, also in a folder they cannot write" {
 	local dir
 	a_recording

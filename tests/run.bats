@@ -28,8 +28,11 @@ load helpers
 	status_of "$PP" run -o "$T/c.peak" -- "$T/data"
 	[ "$STATUS" -eq 126 ]
 	grep -q "$T/data" "$T/said"
-	status_of "$PP" run -o "$T/d.peak" -- /
+	status_of "$PP" run -o "$T/d.peak" -- /etc
 	[ "$STATUS" -eq 126 ]
+	grep -q 'cannot run /etc: it is a directory' "$T/said"
+	grep -q '→ name a program in it' "$T/said"
+	refute grep -q chmod "$T/said"
 	# What was not run leaves no recording that looks like a run.
 	rm -f "$T"/?.peak
 }

@@ -47,7 +47,6 @@ static void lines_are_a_word_and_the_rest(void **state)
 	    0);
 	assert_string_equal(out, "mark|a (b) #c |x:$1\nend|x|\nbegin|b|\nstep|s|\njoin|j|\n"
 				 "about two words");
-	assert_int_equal(read_text("", out, error), 0);
 	assert_int_equal(read_text("mark a\nmark stop\nmark b", out, error), 77);
 }
 
@@ -62,6 +61,10 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 	assert_memory_equal(error, "line 3:", 7);
 	assert_int_equal(read_text("label x", out, error), -EINVAL);
 	assert_non_null(strstr(error, "without a pattern"));
+	assert_int_equal(read_text("", out, error), -EINVAL);
+	assert_string_equal(error, "it has no patterns");
+	assert_int_equal(read_text("# c\nabout x\n", out, error), -EINVAL);
+	assert_string_equal(error, "it has no patterns");
 }
 
 static void own_presets_are_right(void **state)

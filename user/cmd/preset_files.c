@@ -42,17 +42,22 @@ static bool is_name(const char *s)
 	return *s && *s != '.' && strlen(s) <= 64 && !s[strspn(s, plain)];
 }
 
-/* Its text, on the heap; NULL: said, or *missing. */
-static char *read_file(const char *path, bool *missing)
+/* A folder is no preset, whatever its name. */
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) ? !S_ISDIR(st.st_mode) : errno != ENOENT && errno != ENOTDIR;
+}
+
+/* Its text, on the heap; NULL: said. */
+static char *read_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *text = NULL;
 	struct stat st;
 	ssize_t n;
 
-	*missing = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
-	if (*missing)
-		return NULL;
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= PRESET_BYTES_MAX) {
 		text = calloc(1, PRESET_BYTES_MAX + 1);
 		n = text ? read(fd, text, PRESET_BYTES_MAX) : -1;
@@ -74,7 +79,6 @@ static char *text_of(const char *name, bool *failed)
 {
 	char path[640], *text;
 	struct dirs d;
-	bool missing;
 
 	*failed = false;
 	find_dirs(&d);
@@ -82,10 +86,11 @@ static char *text_of(const char *name, bool *failed)
 		if (!d.path[i][0])
 			continue;
 		snprintf(path, sizeof(path), "%s/%s" SUFFIX, d.path[i], name);
-		text = read_file(path, &missing);
-		*failed = !text && !missing;
-		if (text || *failed)
-			return text;
+		if (!is_there(path))
+			continue;
+		text = read_file(path);
+		*failed = !text;
+		return text;
 	}
 	for (const struct preset *p = presets_own; p->name; p++)
 		if (!strcmp(p->name, name))
@@ -134,12 +139,11 @@ static bool is_new(struct seen *seen, const char *name)
 	return true;
 }
 
-static int each_in(const char *dir, struct seen *seen,
+static int each_in(const char *dir, const char *only, struct seen *seen,
 		   int (*fn)(void *ctx, const char *name, const char *from, char *text), void *ctx)
 {
 	char name[300], path[1024], *text;
 	struct dirent **list;
-	bool missing;
 	int n = scandir(dir, &list, NULL, alphasort), err = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -148,8 +152,10 @@ static int each_in(const char *dir, struct seen *seen,
 		if (!err && len > end && !strcmp(list[i]->d_name + len - end, SUFFIX)) {
 			snprintf(name, sizeof(name), "%.*s", (int)(len - end), list[i]->d_name);
 			snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
-			text =
-			    is_name(name) && is_new(seen, name) ? read_file(path, &missing) : NULL;
+			text = is_name(name) && (!only || !strcmp(only, name)) && is_there(path) &&
+				       is_new(seen, name)
+				   ? read_file(path)
+				   : NULL;
 			if (text)
 				err = fn(ctx, name, path, text);
 			free(text);
@@ -161,7 +167,8 @@ static int each_in(const char *dir, struct seen *seen,
 	return err;
 }
 
-int preset_files_each(int (*fn)(void *ctx, const char *name, const char *from, char *text),
+int preset_files_each(const char *only,
+		      int (*fn)(void *ctx, const char *name, const char *from, char *text),
 		      void *ctx)
 {
 	struct seen *seen = calloc(1, sizeof(*seen));
@@ -173,9 +180,10 @@ int preset_files_each(int (*fn)(void *ctx, const char *name, const char *from, c
 	find_dirs(&d);
 	for (int i = 0; i < DIRS && !err; i++)
 		if (d.path[i][0])
-			err = each_in(d.path[i], seen, fn, ctx);
+			err = each_in(d.path[i], only, seen, fn, ctx);
 	for (const struct preset *p = presets_own; p->name && !err; p++) {
-		char *text = is_new(seen, p->name) ? strdup(p->text) : NULL;
+		bool wanted = (!only || !strcmp(only, p->name)) && is_new(seen, p->name);
+		char *text = wanted ? strdup(p->text) : NULL;
 
 		if (text)
 			err = fn(ctx, p->name, "peakphase", text);

@@ -8,10 +8,11 @@
 /* Adds the preset to patterns. 0, or said and -errno; -ENOENT: there is none of that name. */
 int preset_files_add(struct patterns *ps, const char *name);
 /*
- * Each preset that there is, once, by name; from: where it comes from. text is the callee's to
- * change. Files that cannot be read are said and passed over.
+ * Each preset that there is, once, by name, or that of one name; from: where it comes from. text is
+ * the callee's to change. Files that cannot be read are said and passed over.
  */
-int preset_files_each(int (*fn)(void *ctx, const char *name, const char *from, char *text),
+int preset_files_each(const char *only,
+		      int (*fn)(void *ctx, const char *name, const char *from, char *text),
 		      void *ctx);
 
 #endif

@@ -26,9 +26,7 @@ static const struct option LONG[] = {
 };
 
 struct listing {
-	const char *only;
 	bool found;
-	bool about; /* first the line about it, then the patterns */
 };
 
 /* Backslashes as they are: a pattern is to be copied. */
@@ -74,8 +72,6 @@ static int print_preset(void *ctx, const char *name, const char *from, char *tex
 	struct listing *l = ctx;
 	const char *about = "";
 
-	if (l->only && strcmp(l->only, name) != 0)
-		return 0;
 	strcpy(copy, text);
 	printf("%s%s", l->found ? "\n" : "", name);
 	l->found = true;
@@ -94,6 +90,7 @@ static int print_preset(void *ctx, const char *name, const char *from, char *tex
 int cmd_presets(int argc, char **argv)
 {
 	struct listing l = {0};
+	const char *only;
 	char shown[128];
 	int c;
 
@@ -106,11 +103,11 @@ int cmd_presets(int argc, char **argv)
 	}
 	if (optind + 1 < argc)
 		return usage_error("presets", "presets: at most one name");
-	l.only = argv[optind];
-	if (preset_files_each(print_preset, &l))
+	only = argv[optind];
+	if (preset_files_each(only, print_preset, &l))
 		return STATUS_FAILED;
-	if (l.only && !l.found) {
-		text_escape(shown, sizeof(shown), l.only, strlen(l.only));
+	if (only && !l.found) {
+		text_escape(shown, sizeof(shown), only, strlen(only));
 		say_error("there is no preset '%s'", shown);
 		say_remedy("`peakphase presets` lists them");
 		return STATUS_FAILED;

@@ -12,6 +12,8 @@
 #include "lib/say.h"
 #include "store/create.h"
 
+#define SUFFIX ".peak"
+
 /* COMMAND-YYYYMMDD-HHMMSS.peak, of what is a plain character in any shell. */
 static char *default_path(const char *command)
 {
@@ -30,7 +32,7 @@ static char *default_path(const char *command)
 	name[n] = '\0';
 	localtime_r(&now, &tm);
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
-	if (asprintf(&path, "%s%s-%s.peak", *name == '-' ? "run" : "", name, stamp) < 0)
+	if (asprintf(&path, "%s%s-%s" SUFFIX, *name == '-' ? "run" : "", name, stamp) < 0)
 		return NULL;
 	return path;
 }
@@ -39,6 +41,36 @@ int trace_name(struct trace *t)
 {
 	t->path = t->opt.output ? strdup(t->opt.output) : default_path(t->name);
 	return t->path ? 0 : -ENOMEM;
+}
+
+/*
+ * Another of our kind may have begun in the same second: "-2", "-3" and so on behind the time. The
+ * file is made here, as only that tells who was first. 1: it is; 0: it cannot be, and who writes to
+ * it will say why; -ENOMEM.
+ */
+static int take_free_path(char **path)
+{
+	size_t stem = strlen(*path) - strlen(SUFFIX);
+	char *next = strdup(*path);
+	int fd = -1;
+
+	for (unsigned int n = 2; next; n++) {
+		fd = open(next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+		free(next);
+		if (asprintf(&next, "%.*s-%u" SUFFIX, (int)stem, *path, n) < 0)
+			next = NULL;
+	}
+	if (!next)
+		return -ENOMEM;
+	if (fd >= 0) {
+		create_give_to_invoker(fd, next);
+		close(fd);
+	}
+	free(*path);
+	*path = next;
+	return fd >= 0;
 }
 
 static uint64_t boot_id_hash(void)
@@ -63,6 +95,7 @@ int trace_record(struct trace *t)
 	struct timespec wall, mono;
 	char options[160];
 	struct utsname u;
+	int err, made;
 	struct run_info info = {
 	    .version = PEAKPHASE_VERSION,
 	    .command = t->command,
@@ -83,6 +116,9 @@ int trace_record(struct trace *t)
 	snprintf(options, sizeof(options),
 		 "{\"where_every\":%u,\"follow\":%s,\"duration_ns\":%llu}", t->opt.where_every,
 		 t->opt.no_follow ? "false" : "true", (unsigned long long)t->opt.duration_ns);
+	made = t->opt.output ? 0 : take_free_path(&t->path);
+	if (made < 0)
+		return made;
 	uname(&u);
 	info.kernel = u.release;
 	info.machine = u.machine;
@@ -90,7 +126,11 @@ int trace_record(struct trace *t)
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	info.wall_ns = (uint64_t)wall.tv_sec * SECOND + (uint64_t)wall.tv_nsec;
 	info.mono_ns = (uint64_t)mono.tv_sec * SECOND + (uint64_t)mono.tv_nsec;
-	return store_create(&t->store, t->path, &info);
+	err = store_create(&t->store, t->path, &info);
+	/* Still empty, unless somebody else named it in the meantime. */
+	if (err && made && err != -EBUSY && err != -EEXIST)
+		unlink(t->path);
+	return err;
 }
 
 /* As a shell would make it for "> FILE", but the invoker's own under sudo, as the recording is. */

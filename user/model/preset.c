@@ -47,7 +47,7 @@ struct reader {
 	const char **about, *label;
 	int (*fn)(void *ctx, const struct preset_line *);
 	void *ctx;
-	unsigned int line;
+	unsigned int line, patterns;
 	char *error;
 };
 
@@ -83,6 +83,7 @@ static int read_line(struct reader *r, char *s)
 		return refuse(r, "about, label, mark, begin, end, step or join");
 	r->label = NULL;
 	l.regex = rest;
+	r->patterns++;
 	return r->fn(r->ctx, &l);
 }
 
@@ -107,6 +108,10 @@ int preset_read(char *text, const char **about, int (*fn)(void *ctx, const struc
 		return refuse(&r, "a label without a pattern behind it");
 	if (err && !error[0])
 		refuse(&r, "refused");
+	if (!err && !r.patterns) {
+		snprintf(error, PRESET_ERROR_MAX, "it has no patterns");
+		return -EINVAL;
+	}
 	return err;
 }
 

@@ -31,7 +31,7 @@ struct preset_line {
 /*
  * Each pattern of a preset to fn, which returns 0 to go on; about, if not NULL, gets its line. text
  * is changed: lines get their ends, and what is handed out points into it. -EINVAL: error says in
- * which line what is wrong; else what fn returned.
+ * which line what is wrong, or that there is no pattern; else what fn returned.
  */
 int preset_read(char *text, const char **about, int (*fn)(void *ctx, const struct preset_line *),
 		void *ctx, char error[static PRESET_ERROR_MAX]);

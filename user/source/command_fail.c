@@ -117,12 +117,16 @@ static void say_denied(const char *name, const char *user)
 	struct shown s, p;
 	char path[PATH_MAX];
 	struct stat st;
+	bool hidden = command_lookup(name, NULL, path) == -EACCES && !strchr(name, '/');
 
-	if (command_lookup(name, NULL, path) == -EACCES && !strchr(name, '/'))
+	if (!hidden && !stat(path, &st) && S_ISDIR(st.st_mode)) {
+		say_error("cannot run %s: it is a directory", show(&s, name));
+		say_remedy("name a program in it");
+		return;
+	}
+	if (hidden)
 		say_error("cannot run %s: the file of this name in PATH is not executable",
 			  show(&s, name));
-	else if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		say_error("cannot run %s: it is a directory", show(&s, name));
 	else if (!stat(path, &st) && !(st.st_mode & 0111))
 		say_error("cannot run %s: it is not executable", show(&s, name));
 	else

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/invoker.h"
 #include "resolve/proc.h"
 
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the number of the initial user namespace. */
@@ -157,9 +158,13 @@ uint64_t privilege_for_file(const char *path)
 	const char *slash = strrchr(path, '/');
 	char dir[PATH_MAX] = ".";
 	struct stat st;
+	uid_t uid;
+	gid_t gid;
 
 	if (geteuid() != 0)
 		return 0;
+	if (invoker_ids(&uid, &gid))
+		return PRIVILEGE_BIT(PRIVILEGE_CHOWN) | PRIVILEGE_BIT(PRIVILEGE_DAC_OVERRIDE);
 	if (slash && snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path),
 			      path) >= (int)sizeof(dir))
 		return 0;

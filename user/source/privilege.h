@@ -31,6 +31,7 @@
 #define PRIVILEGE_BIT(cap) (1ull << (cap))
 
 enum {
+	PRIVILEGE_CHOWN = 0,
 	PRIVILEGE_KILL = 5,
 	PRIVILEGE_SYS_PTRACE = 19,
 	PRIVILEGE_SYS_ADMIN = 21,
@@ -84,9 +85,9 @@ const char *privilege_name(int cap);
 int privilege_drop(uint64_t keep);
 
 /*
- * CAP_DAC_OVERRIDE if writing files beside `path` needs it later, else 0: SQLite makes and
- * removes files there while the recording is open, and `sudo peakphase` writes into a user's
- * directory.
+ * What writing `path`, and files beside it, needs later: SQLite makes and removes such files while
+ * the recording is open. CAP_DAC_OVERRIDE in a user's directory; under sudo CAP_CHOWN besides, as
+ * they are given to the user, and then are another's for us.
  */
 uint64_t privilege_for_file(const char *path);
 
