@@ -259,6 +259,7 @@ matrix() {
 			memset(malloc(20 << 20), 1, 20 << 20);
 			log_rss("load:users");
 			log_rss("a\033[31m\302\233b\n");
+			log_rss("g\303\266 \342\200\256x\342\201\251 \303");
 			log_rss(NULL), log_rss((void *)0x1000), log_rss(edge - 50);
 			edge[-1] = 0;
 			log_rss(edge - 5);
@@ -267,8 +268,8 @@ matrix() {
 	EOF
 	local compiler log
 	for compiler in gcc clang; do
-		$compiler -shared -O2 -fPIC -fvisibility=hidden -fno-stack-protector -nostdlib -I"$ROOT/include" \
-			"$ROOT"/user/marker/logrss.c "$ROOT"/user/marker/print.c -Wl,-soname,liblogrss.so.1 -o "$D/liblogrss.so.1"
+		$compiler -shared -O2 -fPIC -fvisibility=hidden -fno-stack-protector -nostdlib -I"$ROOT/include" -I"$ROOT/user" \
+			"$ROOT"/user/marker/logrss.c "$ROOT"/user/marker/print.c "$ROOT"/user/lib/utf8.c -Wl,-soname,liblogrss.so.1 -o "$D/liblogrss.so.1"
 		$compiler -O1 -fno-builtin "$D/log.c" "$D/liblogrss.so.1" -o "$D/log"
 		for log in "" PEAKPHASE_LOG= PEAKPHASE_LOG=0 PEAKPHASE_LOG=11 XPEAKPHASE_LOG=1; do
 			[ -z "$(env ${log:+"$log"} LD_LIBRARY_PATH="$D" "$D/log" 2>&1)" ] || fail "prints with '$log'"
@@ -276,7 +277,7 @@ matrix() {
 		PEAKPHASE_LOG=1 LD_LIBRARY_PATH=$D "$D/log" >"$D/log.out" 2>"$D/log.err"
 		[ ! -s "$D/log.out" ]
 		sed -E 's/ ~2[0-3]\.[0-9] MB  \(peak 6[0-3]\.[0-9]\)$/ OK/' "$D/log.err" | diff - <(printf '%s\n' \
-			'RSS [load:users]: OK' 'RSS [a\x1b[31m'$'\302''\x9bb\x0a]: OK' 'RSS [(null)]: OK' \
+			'RSS [load:users]: OK' 'RSS [a\x1b[31m\xc2\x9bb\x0a]: OK' 'RSS [gö \xe2\x80\xaex\xe2\x81\xa9 \xc3]: OK' 'RSS [(null)]: OK' \
 			'RSS [(label not readable)]: OK' 'RSS [(label not readable)]: OK' 'RSS [eeee]: OK')
 	done
 	# Anyone may run it without an environment.
@@ -317,8 +318,9 @@ with p.phase("y"): pass' 2>&1)" ])
 
 # From a copy: pip may write beside the sources.
 @test "python: pip installs it offline, with a library of its own, and without a compiler" {
-	mkdir -p "$D/src/user" "$D/src/include"
+	mkdir -p "$D/src/user/lib" "$D/src/include"
 	cp -r "$ROOT/user/marker" "$D/src/user/"
+	cp "$ROOT"/user/lib/{utf8.c,text.h} "$D/src/user/lib/"
 	cp -r "$ROOT/include/peakphase" "$D/src/include/"
 	pip_install() {
 		/usr/bin/python3 -m pip install -q --no-index --no-build-isolation --no-cache-dir \

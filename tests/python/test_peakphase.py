@@ -431,6 +431,32 @@ class Library(unittest.TestCase):
             run = subprocess.run([sys.executable, "-c", code], env=dict(env, PEAKPHASE_LOG="0"), capture_output=True)
             self.assertEqual(run.stderr, b"")
 
+    def test_log_hides_the_same_without_the_library(self):
+        """Every character, and bytes that are none: what the library prints, _print does, too."""
+        code = """
+import os, peakphase as p
+from peakphase._library import _print
+near = [c for c in range(0x110000) if c < 0x10000 or c & 0xfff in (0, 0xfff) or c & 0xfffe == 0xfffe
+        or 0x1bc9e < c < 0x1bca6 or 0x1d171 < c < 0x1d17d]
+text = "".join(chr(c) for c in near if c and not 0xd800 <= c < 0xe000).encode()
+labels = [text[i : i + 255] for i in range(0, len(text), 255)]  # cut within characters, too
+labels += [b"\\xed\\xa0\\x80 \\xc0\\x80 \\xf5 \\xe2\\x80", bytes(range(0x80, 0x100))]
+mark = p.log_rss if "%s" == "library" else _print
+for label in labels:
+    mark(label)
+print(len(labels))
+"""
+        said = {}
+        for by in ("library", "_print"):
+            env = dict(os.environ, PEAKPHASE_LOG="1" if by == "library" else "0")
+            run = subprocess.run([sys.executable, "-c", code % by], env=env, capture_output=True)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            said[by] = re.sub(rb"(?m)\]: ~[0-9.]+ MB  \(peak [0-9.]+\)$", b"]", run.stderr)
+            self.assertEqual(said[by].count(b"\n"), int(run.stdout))
+        self.assertIn(b"\\xe2\\x80\\xae", said["library"])
+        self.assertIn("ö".encode(), said["library"])
+        self.assertEqual(said["library"], said["_print"])
+
     def copy_of_package(self, library):
         """Import in a fresh interpreter of a copy with that library beside it."""
         scratch = tempfile.mkdtemp()

@@ -106,10 +106,10 @@ class Program(unittest.TestCase):
         self.assertEqual(run.stderr, "")
         return run.stdout.splitlines()
 
-    def same(self, *program, options=("--span", "*:load_*"), returncode=0):
+    def same(self, *program, options=("--span", "*:load_*"), returncode=0, **kwargs):
         """The program behaves as it does without, also on stderr."""
-        plain = self.python(*program)
-        run = self.python("-m", "peakphase", *options, *program)
+        plain = self.python(*program, **kwargs)
+        run = self.python("-m", "peakphase", *options, *program, **kwargs)
         self.assertEqual((run.returncode, run.stdout, run.stderr), (plain.returncode, plain.stdout, plain.stderr))
         self.assertEqual(plain.returncode, returncode, plain.stderr)
         return plain
@@ -156,6 +156,58 @@ class Program(unittest.TestCase):
             ["mark a", "mark b", "mark 4", "mark c", "mark (no label)", "log() missing 1 required positional argument: 'label'"],
         )
 
+    def test_marked_functions_stay_what_they_are(self):
+        """Coroutines and generators are marked when they begin to run."""
+        self.write(
+            "kinds.py",
+            """
+            async def load_coroutine(label):
+                return label
+            def load_generator(label):
+                try:
+                    got = yield label
+                except KeyError:
+                    got = "thrown"
+                yield got
+                return "returned"
+            async def load_stream(label):
+                try:
+                    yield (yield label)
+                finally:
+                    print("closed")
+            """,
+        )
+        lines = self.spied(
+            """
+            import asyncio, inspect, types
+            from kinds import *
+            for f in load_coroutine, load_generator, load_stream:
+                print(f.__name__, inspect.iscoroutinefunction(f), inspect.isgeneratorfunction(f), inspect.isasyncgenfunction(f), inspect.signature(f))
+            print(asyncio.run(load_coroutine("c")))
+            g = load_generator(label="g")
+            print("made", type(g) is types.GeneratorType)
+            print(next(g), g.send(4))
+            try: next(g)
+            except StopIteration as end: print(end.value)
+            g = load_generator("h")
+            print(next(g), g.throw(KeyError))
+            async def stream():
+                s = load_stream("s")
+                print(await s.asend(None), await s.asend(5), inspect.isasyncgen(s))
+                await s.aclose()
+            asyncio.run(stream())
+            try: load_generator(); next(load_generator())
+            except TypeError as error: print(error)
+            """,
+            "--mark", "kinds:load_*",
+        )  # fmt: skip
+        self.assertEqual(
+            lines,
+            ["load_coroutine True False False (label)", "load_generator False True False (label)", "load_stream False False True (label)",
+             "mark c", "c", "made True", "mark g", "g 4", "returned", "mark h", "h thrown", "mark s", "s 5 True", "closed",
+             "mark (no label)", "load_generator() missing 1 required positional argument: 'label'"],
+        )  # fmt: skip
+
     def test_the_program_itself(self):
         text = "def load(n): return n\nclass C:\n    def f(self): load(1)\nC().f()\n"
         self.write("program.py", text)
@@ -201,6 +253,17 @@ class Program(unittest.TestCase):
         self.same("app", "-x", options=())
         os.symlink("app/__main__.py", os.path.join(self.dir, "link.py"))
         self.same("link.py", options=())
+
+    def test_standard_input(self):
+        text = "import sys, steps\ndef load(n): return n\nprint(load(1), sys.argv, sys.path[:1], __name__, __loader__, __spec__,"
+        text += "sorted(globals()), repr(sys.stdin.read()), steps.load_users(2))\n"
+        self.assertIn("'x', '--mark'", self.same("-", "x", "--mark", options=("--span", "__main__:load"), input=text).stdout)
+        lines = self.python("-c", SPY, "--span", "__main__:load", "-", input=text).stdout.splitlines()
+        self.assertEqual(lines[:2], ["begin __main__:load", "end 7"])
+        self.same("-", input="", options=())
+        self.same("-", input="import sys; sys.exit(3)", options=(), returncode=3)
+        self.same("-", input="x = )", options=(), returncode=1)
+        self.same("-", input="1 / 0", options=(), returncode=1)
 
     def test_ends(self):
         for code, returncode in (
@@ -250,6 +313,7 @@ class Program(unittest.TestCase):
             """,
         )
         self.assertIn("in load_some", self.same("program.py", returncode=1).stderr)
+        self.same("program.py", returncode=1, options=("--mark", "program:load_*", "--mark", "steps:load_*"))
         self.assertIn("in load_some", self.same("-m", "program", returncode=1).stderr)
 
     def test_start_methods(self):

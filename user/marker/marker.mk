@@ -21,11 +21,11 @@ marker: $(MARKER_LIBS) $(MARKER_PY_OUT)
 # No library but itself (-nostdlib): one file serves every libc. No sanitizers: they are for ours.
 # gcc's outlined atomics are functions of libgcc's.
 MARKER_ARCH_FLAGS := $(if $(filter arm64,$(ARCH)),-mno-outline-atomics)
-MARKER_C := user/marker/logrss.c user/marker/print.c
-$(OUTPUT)/liblogrss.so: $(MARKER_C) user/marker/print.h include/peakphase/log_rss.h | $(DEPS)
+MARKER_C := user/marker/logrss.c user/marker/print.c user/lib/utf8.c
+$(OUTPUT)/liblogrss.so: $(MARKER_C) user/marker/print.h user/lib/text.h include/peakphase/log_rss.h | $(DEPS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -Iinclude -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -shared -nostdlib \
+	$(Q)$(CC) -Iinclude -Iuser -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -shared -nostdlib \
 		-fno-stack-protector $(MARKER_ARCH_FLAGS) -Wl,-soname,liblogrss.so.1 -Wl,--build-id $(LDFLAGS) $(MARKER_C) -o $@
 
 $(OUTPUT)/liblogrss.so.1: $(OUTPUT)/liblogrss.so

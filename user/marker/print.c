@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/text.h"
+
 #if defined(__linux__) && defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
 
 /*
@@ -84,25 +86,32 @@ static void put_string(struct text *t, const char *s)
 		put(t, *s++);
 }
 
-/* What moves a cursor or ends a line is shown by its number; C1, too, raw or as UTF-8 (c2 80 to c2
- * 9f). */
-static void put_label(struct text *t, const char *label, size_t len)
+static void put_byte(struct text *t, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
-	unsigned char last = 0;
 
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)label[i];
+	put_string(t, "\\x");
+	put(t, hex[c >> 4]);
+	put(t, hex[c & 15]);
+}
 
-		if (c < 0x20 || c == 0x7f ||
-		    (c >= 0x80 && c < 0xa0 && (last < 0x80 || last == 0xc2))) {
-			put_string(t, "\\x");
-			put(t, hex[c >> 4]);
-			put(t, hex[c & 15]);
-		} else {
-			put(t, (char)c);
+/* The bytes of what is no character, or none that should reach a terminal, by their numbers. */
+static void put_label(struct text *t, const char *label, size_t len)
+{
+	uint32_t cp;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		bool shown;
+
+		n = text_utf8_next(label + i, len - i, &cp);
+		shown = n && !text_is_hidden(cp);
+		n = n ? n : 1;
+		for (size_t k = i; k < i + n; k++) {
+			if (shown)
+				put(t, label[k]);
+			else
+				put_byte(t, (unsigned char)label[k]);
 		}
-		last = c;
 	}
 }
 

@@ -28,6 +28,8 @@ C_SOURCES = {
     "csrc/logrss.c": "../logrss.c",
     "csrc/print.c": "../print.c",
     "csrc/print.h": "../print.h",
+    "csrc/lib/utf8.c": "../../lib/utf8.c",
+    "csrc/lib/text.h": "../../lib/text.h",
     "csrc/peakphase/log_rss.h": "../../../include/peakphase/log_rss.h",
 }
 LIBRARY_FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-fno-stack-protector", "-shared", "-nostdlib"]
@@ -52,12 +54,13 @@ def _package_files():
 
 def _compile_library(directory):
     """Path of a fresh liblogrss.so in directory, or None where nothing here can compile it."""
-    include = os.path.dirname(os.path.dirname(_c_source("csrc/peakphase/log_rss.h")))
+    headers = ("csrc/peakphase/log_rss.h", "csrc/lib/text.h")
+    includes = ["-I" + os.path.dirname(os.path.dirname(_c_source(name))) for name in headers]
     out = os.path.join(directory, "liblogrss.so")
     compilers = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
     for compiler in compilers:
         command = shlex.split(compiler) + LIBRARY_FLAGS
-        command += ["-I", include, *(_c_source(name) for name in C_SOURCES if name.endswith(".c")), "-o", out]
+        command += [*includes, *(_c_source(name) for name in C_SOURCES if name.endswith(".c")), "-o", out]
         try:
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             return out

@@ -16,7 +16,7 @@ from ._importing import compiled, install
 from ._targets import Target, Targets
 
 USAGE = """\
-usage: python -m peakphase [--span MODULE:GLOB] [--mark MODULE:FUNCTION] SCRIPT [ARGUMENTS...]
+usage: python -m peakphase [--span MODULE:GLOB] [--mark MODULE:FUNCTION] SCRIPT|- [ARGUMENTS...]
        python -m peakphase [--span MODULE:GLOB] [--mark MODULE:FUNCTION] -m MODULE [ARGUMENTS...]
 """
 HELP = """
@@ -28,7 +28,7 @@ Runs a Python program whose functions are phases for peakphase; without a tracer
   --mark MODULE:FUNCTION   each call of this function is a checkpoint, labelled by its first argument
   -h, --help, --version
 
-Both can be given more than once. The program has the arguments, exit status, signals and tracebacks
+Both can be given more than once; - is a program on standard input. The program has the arguments, exit status, signals and tracebacks
 that it has without this.
 """
 
@@ -85,11 +85,24 @@ def run_module(targets: Targets, name: str) -> None:
     runpy._run_module_as_main(name)  # type: ignore[attr-defined]
 
 
+def _own_folder() -> bool:
+    """Python before 3.11 has no safe_path; with it, or isolated, no folder of ours is in front."""
+    return not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated)
+
+
+def run_stdin(targets: Targets) -> None:
+    main = _new_main()
+    main.__dict__.update(__file__="<stdin>", __cached__=None, __loader__=importlib.machinery.BuiltinImporter)
+    if _own_folder():
+        sys.path[0] = ""
+    code = compiled(targets, sys.stdin.buffer.read(), "<stdin>", "__main__")
+    exec(code, main.__dict__)
+
+
 def run_script(targets: Targets, path: str) -> None:
     main = _new_main()
     shown = os.path.join(os.getcwd(), path) if sys.version_info >= (3, 9) else path
-    # Python before 3.11 has no safe_path; with it, or isolated, no folder of ours is in front.
-    own_folder = not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated)
+    own_folder = _own_folder()
     if pkgutil.get_importer(path) is not None:  # a folder or an archive with a __main__.py
         sys.path[: 1 if own_folder else 0] = [shown]
         return runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
@@ -146,7 +159,12 @@ def main() -> None:
     install(targets)
     atexit.register(_say_unused, targets, os.getpid())
     try:
-        (run_module if is_module else run_script)(targets, program[0])
+        if is_module:
+            run_module(targets, program[0])
+        elif program[0] == "-":
+            run_stdin(targets)
+        else:
+            run_script(targets, program[0])
     except SystemExit:
         raise
     except BaseException:

@@ -22,11 +22,25 @@ def _nothing(label: Any) -> None:
     return None
 
 
+# As user/lib/utf8.c has it.
+_HIDDEN = (
+    (0x00, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5),
+    (0x180B, 0x180F), (0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xD800, 0xDFFF),
+    (0xFDD0, 0xFDEF), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)  # fmt: skip
+
+
+def _is_hidden(char: str) -> bool:
+    number = ord(char)
+    return number & 0xFFFE == 0xFFFE or any(first <= number <= last for first, last in _HIDDEN)
+
+
 def _print(label: bytes) -> None:
     """What liblogrss.so does with PEAKPHASE_LOG=1."""
     with open("/proc/self/status", "rb") as file:
         kb = {line[:6]: int(line.split()[1]) for line in file if line.startswith((b"VmRSS:", b"VmHWM:"))}
-    text = "".join(c if c.isprintable() else "".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape"))
+    text = "".join("".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape")) if _is_hidden(c) else c
                    for c in label[:255].decode("utf-8", "surrogateescape"))  # fmt: skip
     line = f"RSS [{text}]: ~{kb[b'VmRSS:'] / 1024:.1f} MB  (peak {kb[b'VmHWM:'] / 1024:.1f})\n"
     os.write(2, line.encode("utf-8", "surrogateescape"))

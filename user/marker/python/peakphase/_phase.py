@@ -70,15 +70,16 @@ def _wrapped(function: Any, label: Any, begin: _Begin, end: _End) -> Any:
         return type(function)(_wrapped(function.__func__, label, begin, end))
     if isinstance(function, type) or not callable(function):
         return function
+    return functools.wraps(function)(kind_of(function)(function, label, begin, end))
+
+
+def kind_of(function: Any) -> Callable[[Any, Any, _Begin, _End], Any]:
+    """What makes a span of each call of such a function, and is such a function itself."""
     if inspect.isasyncgenfunction(function):
-        wrapper = _async_generator(function, label, begin, end)
-    elif inspect.iscoroutinefunction(function):
-        wrapper = _coroutine(function, label, begin, end)
-    elif inspect.isgeneratorfunction(function):
-        wrapper = _generator(function, label, begin, end)
-    else:
-        wrapper = _call(function, label, begin, end)
-    return functools.wraps(function)(wrapper)
+        return _async_generator
+    if inspect.iscoroutinefunction(function):
+        return _coroutine
+    return _generator if inspect.isgeneratorfunction(function) else _call
 
 
 def hide_frame(error: BaseException) -> None:

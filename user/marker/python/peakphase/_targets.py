@@ -8,7 +8,7 @@ import types
 from typing import Any, Callable, List, Optional, Tuple
 
 from . import begin, end, log_rss
-from ._phase import hide_frame, phase_of
+from ._phase import hide_frame, kind_of, phase_of
 
 Wrap = Callable[[Any], Any]
 
@@ -71,26 +71,18 @@ def marking(function: Any) -> Any:
     def mark(args: Any, kwargs: Any) -> None:
         log_rss(args[at] if at < len(args) else kwargs.get(name, "(no label)"))
 
-    if inspect.iscoroutinefunction(function):
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        mark(args, kwargs)
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            hide_frame(error)
+            raise
 
-        async def wrapper(*args: Any, **kwargs: Any) -> Any:
-            mark(args, kwargs)
-            try:
-                return await function(*args, **kwargs)
-            except BaseException as error:
-                hide_frame(error)
-                raise
-
-    else:
-
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            mark(args, kwargs)
-            try:
-                return function(*args, **kwargs)
-            except BaseException as error:
-                hide_frame(error)
-                raise
-
+    # What is a coroutine or a generator stays one, for those that look: marked when it begins to run.
+    kind = kind_of(function)
+    if kind is not kind_of(wrapper):
+        return functools.wraps(function)(kind(wrapper, None, lambda label: None, lambda token: None))
     return functools.wraps(function)(wrapper)
 
 
