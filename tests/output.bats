@@ -133,9 +133,18 @@ labels_are() { q "labels == [$1]"; }
 }
 
 @test "labels of lines are bytes: escaped where they are shown, cut where they are long" {
-	prints "$(printf 'line:RSS [\033[31m\377"x"]: 1 MB')" "line:RSS [$(printf 'y%.0s' {1..400})]: 2 MB"
-	q 'proc()["phases"][0]["label_hex"] == b"\x1b[31m\xff\"x\"".hex()' 'proc()["phases"][1]["cut"]'
+	prints "$(printf 'line:RSS [\033\b\377"x"]: 1 MB')" "line:RSS [$(printf 'y%.0s' {1..400})]: 2 MB"
+	q 'proc()["phases"][0]["label_hex"] == b"\x1b\b\xff\"x\"".hex()' 'proc()["phases"][1]["cut"]'
 	LC_ALL=C refute grep -q $'\033' "$ERR"
+}
+
+@test "colours and links of a terminal are in no label and in no pattern's way" {
+	peak_run --mark-output '^INFO\s+RSS \[(.*)\]: (?<mb>[\d.]+) MB$' -- "$W/printer" hog:20 \
+		"$(printf 'line:\033[34mINFO\033[0m RSS [\033[38;5;208mload\033[0m:a]: \033[1;36m7\033[0m MB')" hog:30 \
+		"$(printf 'bytes:\033[2;36m\033[0mINFO RSS [\033]8;id=1;file:///x.py\033\\b\033]8;;\033\\]: 8 MB')" hog:5
+	labels_are '"load:a", "b", "(after)"'
+	q 'near(delta(ph("b")), 30 * MIB, 131072)' 'ph("load:a")["printed_bytes"] == 7 * MIB' 'ph("b")["printed_bytes"] == 8 * MIB'
+	grep -q $'\033\[38;5;208mload' "$OUT" # what is printed stays as it is
 }
 
 @test "a pattern that is wrong is said, with the place" {
@@ -203,11 +212,17 @@ labels_are() { q "labels == [$1]"; }
 		'near(delta(ph("multi-scan[parquet]")), 5 * MIB, 131072)' 'proc()["bad_ends"] == 0'
 }
 
-@test "preset kedro: load, run and save are steps" {
+@test "preset kedro: load, run and save are steps, also where the line is wrapped" {
+	local pad='                             '
 	peak_run --preset kedro -- "$W/printer" \
 		'line:INFO     Loading data from companies (CSVDataset)...' hog:20 \
-		'line:INFO     Running node: clean: preprocess([companies]) -> [out]' hog:30 free \
-		'line:INFO     Saving data to out (ParquetDataset)...' hog:10 'line:INFO     Completed node: clean'
-	q 'near(delta(ph("load:companies")), 20 * MIB, 131072)' 'near(delta(ph("run:clean")), 30 * MIB, 131072)' \
-		'near(delta(ph("save:out")), 10 * MIB, 131072)' 'ph("save:out")["ended_by"] == "end"'
+		"line:  INFO     Running node:               node.py:531
+$pad preprocess_all_the_comp 
+$pad anies: preprocess([companies]) -> [out]" hog:30 free \
+		"line:  INFO     Saving data to     data_catalog.py:1097
+$pad out                 
+$pad (ParquetDataset)..." hog:10 "line:INFO     Completed node: runner.py:245
+$pad clean"
+	q 'near(delta(ph("load:companies")), 20 * MIB, 131072)' 'near(delta(ph("run:preprocess_all_the_companies")), 30 * MIB, 131072)' \
+		'near(delta(ph("save:out")), 10 * MIB, 131072)' 'ph("save:out")["ended_by"] == "end"' 'proc()["bad_ends"] == 0'
 }

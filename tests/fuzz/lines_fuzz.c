@@ -55,6 +55,7 @@ static struct patterns *make(void)
 	MUST(!patterns_add(ps, PATTERN_BEGIN, "^b(\\w*)", NULL, error));
 	MUST(!patterns_add(ps, PATTERN_END, "^e(\\w*)", NULL, error));
 	MUST(!patterns_add(ps, PATTERN_END, "^x$", NULL, error));
+	MUST(!patterns_add(ps, PATTERN_JOIN, "L\\s+\\n\\s*(\\w+)\\(", NULL, error));
 	MUST(!patterns_add(ps, PATTERN_STEP, "^s(?<n>\\w+)", "step:${n}", error));
 	return ps;
 }

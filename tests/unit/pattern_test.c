@@ -208,6 +208,39 @@ static void ends_come_before_begins(void **state)
 	patterns_free(&ps);
 }
 
+/* With "\n" in it a pattern is matched against all lines, others against each. */
+static void patterns_with_a_newline_span_lines(void **state)
+{
+	struct patterns *ps =
+	    made(PATTERN_MARK, "Loading\\s+(?:\\S+:\\d+ *\\n\\s+)?(\\w+) \\(", NULL);
+	char error[PATTERN_ERROR_MAX];
+	struct pattern_match m[4];
+
+	(void)state;
+	assert_true(patterns_span_lines(ps));
+	assert_int_equal(patterns_add(ps, PATTERN_BEGIN, "^ *b(.*)$", NULL, error), 0);
+	assert_int_equal(matched(ps, "x Loading  a.py:1 \n    users (CSV)\nb1\n b2", m), 3);
+	label_is(&m[0], "users");
+	assert_int_equal(m[0].start, 2);
+	assert_int_equal(m[0].end, 30);
+	label_is(&m[1], "1");
+	assert_int_equal(m[1].start, 35);
+	label_is(&m[2], "2");
+	assert_int_equal(m[2].end, 41);
+	/* Is there more to wait for? */
+	assert_true(patterns_go_on(ps, "x Loading\n", 10));
+	assert_true(patterns_go_on(ps, "Loading a.py:1\n  users\n", 23) == false);
+	assert_true(patterns_go_on(ps, "Loading a.py:1\n  \n", 18));
+	assert_false(patterns_go_on(ps, "Loading users (\n", 16));
+	assert_false(patterns_go_on(ps, "b1\n", 3));
+	assert_true(patterns_go_on(ps, "\xff Loading\n", 11));
+	patterns_free(&ps);
+	ps = made(PATTERN_MARK, "a\\\\n\\s(b)", NULL);
+	assert_false(patterns_span_lines(ps));
+	assert_false(patterns_go_on(ps, "a\\n\n", 4));
+	patterns_free(&ps);
+}
+
 static void long_labels_are_cut_and_told_apart(void **state)
 {
 	struct patterns *ps = made(PATTERN_MARK, "(.+)", NULL);
@@ -284,6 +317,7 @@ int main(void)
 	    cmocka_unit_test(numbers_have_their_units),
 	    cmocka_unit_test(lines_that_are_no_utf8_match_as_bytes),
 	    cmocka_unit_test(ends_come_before_begins),
+	    cmocka_unit_test(patterns_with_a_newline_span_lines),
 	    cmocka_unit_test(long_labels_are_cut_and_told_apart),
 	    cmocka_unit_test(wrong_patterns_are_said),
 	    cmocka_unit_test(patterns_that_never_end_give_up),

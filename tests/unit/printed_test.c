@@ -385,6 +385,71 @@ static void carriage_returns_end_lines_too(void **state)
 	rig_free(r);
 }
 
+static void colours_are_not_in_the_way(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "^R\\[(\\w+)\\]$");
+
+	(void)state;
+	hit(r, 50, "\033[2mR[\033[0m\033[38;5;208musers\033[0m]\033]8;;\033\\\n");
+	came(r, "mark[users]@1 ");
+	/* In pieces; the mark is of the write with the literal's last byte, not of a colour's. */
+	hit(r, 50, "\033[2m\033[38;5;20");
+	hit(r, 50, "8mR[gro");
+	miss(r, 50, "ups]\033[");
+	hit(r, 50, "0m\n");
+	came(r, "write mark[groups]@3 write ");
+	rig_free(r);
+}
+
+static void a_wrapped_line_is_one(void **state)
+{
+	struct rig *r = rig(PATTERN_STEP, "Loading\\s++(?:\\S+:\\d+ *\\n\\s++)?+(\\w+)\\s+\\(");
+
+	(void)state;
+	also(r, PATTERN_MARK, "^mark (\\w+)$");
+	hit(r, 50, "INFO Loading   a.py:1\n     users    \n     (CSV)\nmark a\n");
+	came(r, "begin[users]@1 mark[a]+1 ");
+	/* What may go on and does not: lines count alone, and the next line may begin one. */
+	hit(r, 50, "INFO Loading \nLoading b (X)\nmark b\nINFO Loading\n");
+	came(r, "end[]@2 begin[b]+2 mark[b]+2 ");
+	/* A write that is over is not waited behind; the next is another matter. */
+	hit(r, 50, "INFO Loading\n");
+	came(r, "write ");
+	hit(r, 50, "c (X)\n");
+	came(r, "write ");
+	/* In pieces of one write, with its last one empty. */
+	piece(r, 90, 50, 1, PP_OUT_EDGE, "Loading a.py:", 13);
+	piece(r, 90, 50, 1, PP_OUT_EDGE, "1\n", 2);
+	piece(r, 90, 50, 1, PP_OUT_EDGE, "  d\n (", 6);
+	edge_of(r, PP_WRITE, 90);
+	came(r, "");
+	piece(r, 90, 50, 1, PP_OUT_EDGE, "X)\nLoading\n", 11);
+	piece(r, 90, 50, 1, PP_OUT_EDGE | PP_OUT_LAST, "", 0);
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "end[]@5 begin[d]+5 ");
+	assert_int_equal(printed_counts(r->p)->torn, 0);
+	rig_free(r);
+}
+
+static void wrapping_has_an_end(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "a\\s+\\n\\s+(b)");
+	char text[256];
+
+	(void)state;
+	memset(text, '\n', sizeof(text));
+	text[0] = 'a';
+	text[sizeof(text) - 2] = 'b';
+	piece(r, 1, 50, 1, PP_OUT_EDGE | PP_OUT_LAST, text, sizeof(text));
+	edge_of(r, PP_WRITE, 1);
+	came(r, "write ");
+	text[8] = 'b';
+	piece(r, 2, 50, 1, PP_OUT_EDGE | PP_OUT_LAST, text, sizeof(text));
+	edge_of(r, PP_WRITE, 2);
+	came(r, "mark[b]@2 ");
+	rig_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +466,9 @@ int main(void)
 	    cmocka_unit_test(long_lines_are_cut),
 	    cmocka_unit_test(the_queue_has_an_end),
 	    cmocka_unit_test(carriage_returns_end_lines_too),
+	    cmocka_unit_test(colours_are_not_in_the_way),
+	    cmocka_unit_test(a_wrapped_line_is_one),
+	    cmocka_unit_test(wrapping_has_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include <utlist.h>
 
+#include "lib/plain.h"
 #include "lib/text.h"
 #include "model/writes.h"
 
@@ -16,6 +17,7 @@
 #define REFS_MAX 512u /* writes with an edge in one line */
 #define RELAYS 256u
 #define MATCHES 16 /* marks in one line */
+#define WRAPS 16   /* times that a pattern goes on in the next line */
 #define KEEP_BYTES 512u
 
 /* From this byte of a line on it is of this write. */
@@ -40,6 +42,7 @@ struct line {
 	uint64_t writing; /* write with an edge whose end has not come */
 	bool matched;	  /* as it stood, before its end */
 	bool cut;
+	unsigned int wraps; /* lines in it that have their end, as a pattern goes on behind them */
 	struct line *prev, *next; /* of the file */
 	UT_hash_handle hh;
 };
@@ -69,6 +72,7 @@ struct lines {
 	unsigned int next_relay;
 	struct pattern_match found[MATCHES];
 	char joined[2 * LINE_MAX_BYTES];
+	char plain[2 * LINE_MAX_BYTES + 1];
 };
 
 struct lines *lines_new(struct patterns *patterns)
@@ -87,6 +91,7 @@ static void clear_line(struct lines *l, struct line *ln)
 	l->bytes -= ln->len;
 	ln->len = ln->joint = 0;
 	ln->matched = ln->cut = false;
+	ln->wraps = 0;
 	if (ln->cap > KEEP_BYTES) {
 		free(ln->buf);
 		ln->buf = NULL;
@@ -300,15 +305,18 @@ static bool is_relayed(struct lines *l, const struct out_file *f, const struct t
 
 static bool match(struct lines *l, const struct out_file *f, const struct text *t)
 {
-	int n = patterns_match(l->patterns, t->s, t->n, l->found, MATCHES, &l->counts.gave_up);
+	size_t len = plain_copy(l->plain, t->s, t->n);
+	int n = patterns_match(l->patterns, l->plain, len, l->found, MATCHES, &l->counts.gave_up);
 
 	if (!n)
 		return false;
 	if (is_relayed(l, f, t))
 		return true;
-	for (int i = 0; i < n; i++)
-		l->counts.marks +=
-		    writes_mark(&l->writes, write_of(t, l->found[i].end), &l->found[i]);
+	for (int i = 0; i < n; i++) {
+		size_t end = plain_end(t->s, t->n, l->found[i].end);
+
+		l->counts.marks += writes_mark(&l->writes, write_of(t, end), &l->found[i]);
+	}
 	return true;
 }
 
@@ -371,28 +379,58 @@ static const char *line_end(const char *s, size_t n)
 	return cr ? cr : lf;
 }
 
+/* A pattern goes on in the line behind this one: programs that wrap a line write it at once. */
+static bool goes_on(struct lines *l, const struct line *ln, const struct text *t)
+{
+	size_t n;
+
+	if (ln->matched || ln->wraps == WRAPS || !patterns_span_lines(l->patterns))
+		return false;
+	n = plain_copy(l->plain, t->s, t->n);
+	l->plain[n++] = '\n';
+	return patterns_go_on(l->patterns, l->plain, n);
+}
+
+/* Of a write that is over no line comes any more. */
+static void end_wrapped(struct lines *l, struct out_file *f, struct line *ln, struct out_write *w)
+{
+	struct text t = {ln->buf, ln->len, ln->refs, ln->nrefs, 0, w, ln->len};
+
+	if (!ln->wraps || ln->buf[ln->len - 1] != '\n')
+		return;
+	complete(l, f, ln, &t, false);
+	clear_line(l, ln);
+}
+
 static int take(struct lines *l, struct out_file *f, struct line *ln, const struct ev_output *out,
 		struct out_write *w)
 {
 	const char *s = out->bytes, *end = s + out->len, *nl;
 	bool first = !ln->len;
+	int err = 0;
 
-	while (s < end && (nl = line_end(s, (size_t)(end - s)))) {
+	for (; !err && s < end && (nl = line_end(s, (size_t)(end - s))); s = nl + 1) {
 		struct text t = {.s = s, .n = (size_t)(nl - s), .last = w};
-		int err;
 
 		if (ln->len || t.n > LINE_MAX_BYTES) {
 			err = append(l, ln, s, t.n, w);
-			if (err)
-				return err;
+			s = nl;
 			t = (struct text){ln->buf, ln->len, ln->refs, ln->nrefs, 0, w, ln->len};
 		}
-		complete(l, f, ln, &t, first);
-		clear_line(l, ln);
+		if (!err && *nl == '\n' && goes_on(l, ln, &t)) {
+			err = append(l, ln, s, (size_t)(nl + 1 - s), w);
+			ln->wraps++;
+		} else if (!err) {
+			complete(l, f, ln, &t, first);
+			clear_line(l, ln);
+		}
 		first = false;
-		s = nl + 1;
 	}
-	return s < end ? append(l, ln, s, (size_t)(end - s), w) : 0;
+	if (!err && s < end)
+		err = append(l, ln, s, (size_t)(end - s), w);
+	if (!err && out->flags & PP_OUT_LAST)
+		end_wrapped(l, f, ln, w);
+	return err;
 }
 
 int lines_output(struct lines *l, const struct ev_output *out)

@@ -23,6 +23,7 @@ struct pattern {
 	char *label;		       /* template */
 	int label_group;
 	int number_group[NUMBERS];
+	bool lines; /* may go on in the next ones */
 	struct literal literal[LITERALS_MAX];
 	int nliterals;
 };
@@ -135,6 +136,34 @@ static int check_label(const struct pattern *p, char *error)
 	return 0;
 }
 
+/* "\n" somewhere, or a newline itself. */
+static bool has_newline(const char *regex)
+{
+	for (; *regex; regex++) {
+		if (*regex == '\n')
+			return true;
+		if (*regex != '\\')
+			continue;
+		if (*++regex == 'n')
+			return true;
+		if (!*regex)
+			break;
+	}
+	return false;
+}
+
+static pcre2_code *compile(const char *regex, uint32_t options, bool lines, int *code,
+			   PCRE2_SIZE *at)
+{
+	pcre2_code *c =
+	    pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED, options, code, at, NULL);
+
+	/* Where the processor has no JIT it is interpreted: slower, and right. */
+	if (c)
+		pcre2_jit_compile(c, PCRE2_JIT_COMPLETE | (lines ? PCRE2_JIT_PARTIAL_HARD : 0));
+	return c;
+}
+
 int patterns_add(struct patterns *ps, enum pattern_kind kind, const char *regex, const char *label,
 		 char error[static PATTERN_ERROR_MAX])
 {
@@ -148,8 +177,8 @@ int patterns_add(struct patterns *ps, enum pattern_kind kind, const char *regex,
 	}
 	memset(p, 0, sizeof(*p));
 	p->kind = kind;
-	p->code = pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED,
-				PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at, NULL);
+	p->lines = has_newline(regex);
+	p->code = compile(regex, PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, p->lines, &code, &at);
 	if (!p->code) {
 		explain(error, code, at);
 		return -EINVAL;
@@ -161,11 +190,7 @@ int patterns_add(struct patterns *ps, enum pattern_kind kind, const char *regex,
 		free(p->label);
 		return err;
 	}
-	p->code_bytes = pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED, PCRE2_NEVER_UTF,
-				      &code, &at, NULL);
-	/* Where the processor has no JIT it is interpreted: slower, and right. */
-	pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
-	pcre2_jit_compile(p->code_bytes, PCRE2_JIT_COMPLETE);
+	p->code_bytes = compile(regex, PCRE2_NEVER_UTF, p->lines, &code, &at);
 	find_groups(p);
 	p->nliterals = literal_find(p->literal, regex, strlen(regex));
 	ps->n++;
@@ -254,17 +279,24 @@ static uint64_t printed_number(const struct patterns *ps, const struct pattern *
 	return EV_NONE;
 }
 
+/* What is matched, with the code for it. */
+struct subject {
+	const struct pattern *p;
+	const pcre2_code *code;
+	const char *text;
+	size_t len;
+};
+
 /* By the template; the match that it refers to is the one in ps->data. */
-static bool expand(struct patterns *ps, const struct pattern *p, const char *line, size_t len,
-		   struct ev_label *out)
+static bool expand(struct patterns *ps, const struct subject *s, struct ev_label *out)
 {
 	PCRE2_UCHAR text[4096];
 	PCRE2_SIZE size = sizeof(text);
-	int rc = pcre2_substitute(
-	    text_is_utf8(line, len) ? p->code : p->code_bytes, (PCRE2_SPTR)line, len, 0,
-	    PCRE2_SUBSTITUTE_REPLACEMENT_ONLY | PCRE2_SUBSTITUTE_UNSET_EMPTY |
-		PCRE2_SUBSTITUTE_MATCHED,
-	    ps->data, ps->context, (PCRE2_SPTR)p->label, PCRE2_ZERO_TERMINATED, text, &size);
+	int rc = pcre2_substitute(s->code, (PCRE2_SPTR)s->text, s->len, 0,
+				  PCRE2_SUBSTITUTE_REPLACEMENT_ONLY | PCRE2_SUBSTITUTE_UNSET_EMPTY |
+				      PCRE2_SUBSTITUTE_MATCHED,
+				  ps->data, ps->context, (PCRE2_SPTR)s->p->label,
+				  PCRE2_ZERO_TERMINATED, text, &size);
 
 	if (rc < 0)
 		return false;
@@ -272,50 +304,110 @@ static bool expand(struct patterns *ps, const struct pattern *p, const char *lin
 	return true;
 }
 
-static void read_match(struct patterns *ps, const struct pattern *p, const char *line, size_t len,
-		       struct pattern_match *out)
+static void read_match(struct patterns *ps, const struct subject *s, struct pattern_match *out)
 {
 	const PCRE2_SIZE *v = pcre2_get_ovector_pointer(ps->data);
-	const char *text = line;
+	const struct pattern *p = s->p;
+	const char *text = s->text;
 	size_t n = 0;
 
 	*out = (struct pattern_match){.kind = p->kind, .start = v[0], .end = v[1]};
 	/* \K in a lookahead can put the start behind the end. */
 	if (out->start > out->end)
 		out->start = out->end;
-	out->printed = printed_number(ps, p, line);
+	out->printed = printed_number(ps, p, s->text);
 	out->labelled = true;
-	if (p->label && expand(ps, p, line, len, &out->label))
+	if (p->label && expand(ps, s, &out->label))
 		return;
-	if (!p->label_group || !group(ps, line, p->label_group, &text, &n)) {
+	if (!p->label_group || !group(ps, s->text, p->label_group, &text, &n)) {
 		out->labelled = false;
-		text = line + out->start;
+		text = s->text + out->start;
 		n = out->end - out->start;
 	}
 	set_label(&out->label, text, n);
 }
 
-int patterns_match(struct patterns *ps, const char *line, size_t len, struct pattern_match *out,
+static int match(struct patterns *ps, const struct subject *s, uint32_t options)
+{
+	return pcre2_match(s->code, (PCRE2_SPTR)s->text, s->len, 0, PCRE2_NO_UTF_CHECK | options,
+			   ps->data, ps->context);
+}
+
+static bool match_line(struct patterns *ps, const struct subject *s, struct pattern_match *out,
+		       uint64_t *gave_up)
+{
+	int rc = match(ps, s, 0);
+
+	if (rc >= 0)
+		read_match(ps, s, out);
+	else if (rc != PCRE2_ERROR_NOMATCH && rc != PCRE2_ERROR_PARTIAL)
+		++*gave_up;
+	return rc >= 0;
+}
+
+/* One that goes on in the next line gets all of them at once. */
+static int match_lines(struct patterns *ps, const struct subject *all, struct pattern_match *out,
+		       int max, uint64_t *gave_up)
+{
+	const char *end = all->text + all->len, *nl;
+	struct subject s = *all;
+	int n = 0;
+
+	if (all->p->lines)
+		return match_line(ps, all, out, gave_up);
+	for (; n < max; s.text = nl + 1) {
+		nl = memchr(s.text, '\n', (size_t)(end - s.text));
+		s.len = (size_t)((nl ? nl : end) - s.text);
+		if (match_line(ps, &s, &out[n], gave_up)) {
+			out[n].start += (size_t)(s.text - all->text);
+			out[n++].end += (size_t)(s.text - all->text);
+		}
+		if (!nl)
+			break;
+	}
+	return n;
+}
+
+static struct subject subject_of(const struct pattern *p, const char *text, size_t len, bool utf8)
+{
+	return (struct subject){p, utf8 ? p->code : p->code_bytes, text, len};
+}
+
+int patterns_match(struct patterns *ps, const char *lines, size_t len, struct pattern_match *out,
 		   int max, uint64_t *gave_up)
 {
-	bool utf8 = text_is_utf8(line, len);
+	bool utf8 = text_is_utf8(lines, len);
 	int n = 0;
 
 	for (int kind = 0; kind < PATTERN_KINDS; kind++) {
 		for (size_t i = 0; i < ps->n && n < max; i++) {
-			const struct pattern *p = &ps->at[i];
-			pcre2_code *code = utf8 ? p->code : p->code_bytes;
-			int rc;
+			struct subject s = subject_of(&ps->at[i], lines, len, utf8);
 
-			if (p->kind != (enum pattern_kind)kind || !code)
-				continue;
-			rc = pcre2_match(code, (PCRE2_SPTR)line, len, 0, PCRE2_NO_UTF_CHECK,
-					 ps->data, ps->context);
-			if (rc >= 0)
-				read_match(ps, p, line, len, &out[n++]);
-			else if (rc != PCRE2_ERROR_NOMATCH && rc != PCRE2_ERROR_PARTIAL)
-				++*gave_up;
+			if (s.p->kind == (enum pattern_kind)kind && s.code)
+				n += match_lines(ps, &s, &out[n], max - n, gave_up);
 		}
 	}
 	return n;
+}
+
+bool patterns_go_on(struct patterns *ps, const char *lines, size_t len)
+{
+	bool utf8 = text_is_utf8(lines, len);
+
+	for (size_t i = 0; i < ps->n; i++) {
+		struct subject s = subject_of(&ps->at[i], lines, len, utf8);
+
+		if (s.p->lines && s.code &&
+		    match(ps, &s, PCRE2_PARTIAL_HARD) == PCRE2_ERROR_PARTIAL)
+			return true;
+	}
+	return false;
+}
+
+bool patterns_span_lines(const struct patterns *ps)
+{
+	for (size_t i = 0; i < ps->n; i++)
+		if (ps->at[i].lines)
+			return true;
+	return false;
 }

@@ -52,11 +52,17 @@ size_t patterns_count(const struct patterns *ps);
 int patterns_literals(const struct patterns *ps, struct literal *out, int max);
 
 /*
- * What a line means (without its end): ends first, then marks, then what begins. One match of each
- * pattern, the first. Returns the number of matches, at most max. A pattern that takes too long on
- * this line is counted in *gave_up.
+ * What a line means (without its end), or several that belong together, with "\n" between them:
+ * ends first, then marks, then what begins. One match of each pattern in each line, the first; a
+ * pattern with "\n" in it is matched against all of them at once. Returns the number of matches, at
+ * most max. A pattern that takes too long on this line is counted in *gave_up.
  */
-int patterns_match(struct patterns *ps, const char *line, size_t len, struct pattern_match *out,
+int patterns_match(struct patterns *ps, const char *lines, size_t len, struct pattern_match *out,
 		   int max, uint64_t *gave_up);
+
+/* Is there a pattern with "\n" in it? */
+bool patterns_span_lines(const struct patterns *ps);
+/* May such a one go on in the line behind these, the last of which has its "\n"? */
+bool patterns_go_on(struct patterns *ps, const char *lines, size_t len);
 
 #endif

@@ -5,17 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Kedro logs through rich, which wraps a message at the width of the terminal (80 columns where
+ * there is none), between words and, where a word is longer than its column, inside it; behind the
+ * first line stands the place in the source. All of it is one write.
+ */
+#define GAP "\\s++(?:\\S+\\.py:\\d+ *\\n\\s++)?+"
+#define PIECE(name, of) "(?:" GAP "(?<" name ">" of "++))?+"
+#define PIECES(of) "(?<a>" of "++)" PIECE("b", of) PIECE("c", of) "(?:" GAP ")?"
+#define WHOLE "${a}${b}${c}"
+
 const struct preset presets_own[] = {
     {"oaa", "about The RSS lines of the OAA runner (OAA_RSS_PROFILE=1)\n"
 	    "mark (?:peak )?RSS \\[(?<label>.*)\\]: ~?(?<mb>[0-9.]+) MB\n"},
     {"kedro", "about Kedro's log: what is loaded, run and saved, one after the other\n"
-	      "label load:${label}\n"
-	      "step Loading data from (?<label>[^\\s(]+)\n"
-	      "label run:${label}\n"
-	      "step Running node: (?<label>[^\\s:(]+)\n"
-	      "label save:${label}\n"
-	      "step Saving data to (?<label>[^\\s(]+)\n"
-	      "end Completed node: \n"},
+	      "label load:" WHOLE "\n"
+	      "step Loading" GAP "data" GAP "from" GAP PIECES(
+		  "[^\\s(]") "\\(\n"
+			     "label run:" WHOLE "\n"
+			     "step Running" GAP "node:" GAP PIECES(
+				 "[^\\s:(]") "[:(]\n"
+					     "label save:" WHOLE "\n"
+					     "step Saving" GAP "data" GAP "to" GAP PIECES(
+						 "[^\\s(]") "\\(\n"
+							    "end Completed" GAP "node:\n"},
     {"polars", "about Polars' streaming engine (POLARS_VERBOSE=1): nodes that run together\n"
 	       "join polars-stream: running (?<label>.+) in subgraph\n"
 	       "end polars-stream: done running graph phase\n"},
