@@ -97,6 +97,21 @@ pid_of() { docker inspect -f '{{.State.Pid}}' "$1"; }
 	done
 }
 
+@test "what a container prints: --mark-output, also of a docker exec" {
+	container "$NAME" -- script ready:/shared/on wait:/shared/go hog:20 'say:RSS [a]: 20.5 MB' hog:10 'say:RSS [b]: 30.5 MB' wait:/shared/end
+	retry 30 test -e "$T/shared/on"
+	attach --mark-output 'RSS \[(?<label>.*)\]: (?<mb>[\d.]+) MB' --container "$NAME"
+	touch "$T/shared/go"
+	docker exec "$NAME" script hog:15 'say:RSS [exec]: 15.5 MB' >>"$OUT"
+	touch "$T/shared/end"
+	wait_for "$TRACER"
+	[ "$STATUS" -eq 0 ]
+	q 'near(delta(ph("a")), 20 * MIB, 131072)' 'near(delta(ph("b")), 10 * MIB, 131072)' 'near(delta(ph("exec")), 15 * MIB, 2 * MIB)' \
+		'[ph(l)["printed_bytes"] for l in ("a", "b", "exec")] == [int(x * MIB) for x in (20.5, 30.5, 15.5)]' \
+		"all(p['container']['name'] == '$NAME' for p in procs)" 'proc()["ns_pid"] == 1' 'ph("b")["origin"] == "output"'
+	docker logs "$NAME" 2>&1 | grep -q 'RSS \[b\]: 30.5 MB' # and there it arrives
+}
+
 # C5.
 @test "docker exec after the attach is in it, and the end of all ends the tracing" {
 	scripted "$NAME" -m 256m

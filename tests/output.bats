@@ -208,7 +208,7 @@ labels_are() { q "labels == [$1]"; }
 		'line:polars-stream: running sort in subgraph' 'line:polars-stream: running io-sink[single-file[parquet]] in subgraph' \
 		hog:30 free 'line:polars-stream: done running graph phase' 'line:polars-stream: running multi-scan[parquet] in subgraph' hog:5 \
 		'line:polars-stream: done running graph phase'
-	q 'near(delta(ph("sort + io-sink[single-file[parquet]]")), 30 * MIB, 131072)' \
+	q 'near(delta(ph("io-sink[single-file[parquet]] + sort")), 30 * MIB, 131072)' \
 		'near(delta(ph("multi-scan[parquet]")), 5 * MIB, 131072)' 'proc()["bad_ends"] == 0'
 }
 

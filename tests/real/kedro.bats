@@ -115,17 +115,21 @@ workers() {
 @test "Kedro 1: ParallelRunner by spawn" { workers kedro-1 spawn "$REAL/kedro-1/bin/kedro"; }
 @test "Kedro 1: ParallelRunner by forkserver" { workers kedro-1 forkserver "$REAL/kedro-1/bin/kedro"; }
 @test "Kedro 0.19: ParallelRunner by fork" { workers kedro-0.19 fork "$REAL/kedro-0.19/bin/kedro"; }
-@test "Kedro 0.19: ParallelRunner by spawn" {
-	# It takes the interpreter's own start method.
-	cat >"$T/spawning.py" <<-'END'
+
+# It takes the interpreter's own start method.
+workers_019() {
+	cat >"$T/started.py" <<-END
 		import multiprocessing
 		if __name__ == "__main__":
 		    from kedro.framework.cli import main
-		    multiprocessing.set_start_method("spawn")
+		    multiprocessing.set_start_method("$1")
 		    main()
 	END
-	workers kedro-0.19 spawn "$REAL/kedro-0.19/bin/python" "$T/spawning.py"
+	workers kedro-0.19 "$1" "$REAL/kedro-0.19/bin/python" "$T/started.py"
 }
+
+@test "Kedro 0.19: ParallelRunner by spawn" { workers_019 spawn; }
+@test "Kedro 0.19: ParallelRunner by forkserver" { workers_019 forkserver; }
 
 generator() {
 	project "$1"
@@ -200,4 +204,35 @@ several() {
 	q 'not phs("node:left")' 'near(r["peak"]["bytes"] - proc()["phases"][0]["start_bytes"], 300 * MIB, 150 * MIB)'
 }
 
-@test "docs/kedro.md" { page kedro.md kedro-1 2; }
+# At 80 columns names of this length are wrapped, and longer ones cut in two.
+LONG_LABELS='["load:companies", "run:preprocess_companies_node", "save:preprocessed_companies", "load:preprocessed_companies",
+	"run:data_science.evaluation.compute_regression_metrics_node", "save:data_science.evaluation.regression_model_metrics"]'
+
+# long COMMAND...: what it records has those labels.
+long() {
+	rm -f "$R" "$T/report.json"
+	"$@" >"$OUT" 2>"$ERR" || fail "$(cat "$OUT" "$ERR")"
+	q "[p['label'] for p in proc()['phases'] if p['kind'] == 'span'] == $LONG_LABELS" \
+		'all(p["origin"] == "output" and p["ended_by"] == "end" for p in proc()["phases"] if p["kind"] == "span")' \
+		'near(delta(ph("load:companies")), 80 * MIB)' 'near(delta(ph("run:preprocess_companies_node")), 120 * MIB)' \
+		'near(ph("load:companies")["kept_bytes"], 40 * MIB)' 'proc()["bad_ends"] == 0' 'r["losses"]["output"] == 0'
+}
+
+# Without the plugin.
+preset() {
+	project "$1"
+	echo 'DISABLE_HOOKS_FOR_PLUGINS = ("peakphase",)' >>src/memory/settings.py
+	local traced=("$PP" run -q -o "$R" --preset kedro -- "$REAL/$V/bin/kedro" run --pipeline=long)
+	long "${traced[@]}"
+	refute grep -q 'data_science.evaluation.regression_model_metrics' "$OUT"
+	# In a terminal, with its colours and links.
+	TERM=xterm-256color COLUMNS=80 long "$PYTHON" -c \
+		'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "${traced[@]}"
+	grep -q $'\033\\[38;5;208mcompanies' "$OUT"
+	grep -q $'\033]8;id=' "$OUT"
+}
+
+@test "Kedro 1: --preset kedro, redirected and in a terminal, with names that do not fit" { preset kedro-1; }
+@test "Kedro 0.19: --preset kedro, redirected and in a terminal, with names that do not fit" { preset kedro-0.19; }
+
+@test "docs/kedro.md" { page kedro.md kedro-1 3; }

@@ -68,4 +68,31 @@ printed() { sed -nE "s/.*RSS \[$1\]: ~?([0-9]+)\.[0-9] MB\$/\1/p" "$ERR" "$OUT";
 	q 'near(delta(ph("transform:groups")), 1100 * MIB)' 'delta(ph("load:groups")) < 2 * MIB'
 }
 
-@test "docs/oaa.md" { page oaa.md oaa 2; }
+# By what it prints: nothing of peakphase's has to be in that environment. Each number that it printed stands beside ours.
+preset_run() {
+	MOCK_RESULTS=true OAA_RSS_PROFILE=1 peak_run --preset oaa -- \
+		"$E/bin/oaa-run" --no-push=True --config-file config.yaml --save-json=True run || fail "$(tail "$OUT" "$ERR")"
+	local numbers
+	numbers=$(sed -nE 's/.*RSS \[.*\]: ~?([0-9.]+) MB$/\1,/p' "$ERR")
+	q "labels == $OAA_LABELS + ['(after)']" 'all(p["origin"] == "output" for p in proc()["phases"][:-1])' \
+		"[p['printed_bytes'] for p in proc()['phases'][:-1]] == [round(x * MIB) for x in ($numbers)]"
+}
+
+@test "OAA: --preset oaa, beside the largest so far that it prints" {
+	sample oaa 200
+	preset_run
+	[ "$(grep -c 'INFO - peak RSS \[' "$ERR")" -eq 5 ]
+	q 'near(delta(ph("transform:groups")), 200 * MIB)' 'near(ph("transform:groups")["printed_bytes"], r["peak"]["bytes"], 4 * MIB)' \
+		'ph("load:groups")["printed_bytes"] - ph("load:groups")["peak_bytes"] > 190 * MIB'
+}
+
+@test "OAA: --preset oaa, beside what it has at that moment, which it prints where there is psutil" {
+	sample oaa-psutil 200
+	preset_run
+	[ "$(grep -c 'INFO - RSS \[' "$ERR")" -eq 5 ]
+	q 'near(delta(ph("transform:groups")), 200 * MIB)' 'ph("transform:groups")["printed_bytes"] < ph("transform:groups")["peak_bytes"] - 190 * MIB' \
+		'all(near(p["printed_bytes"], p["end_bytes"], MIB) for p in proc()["phases"][:-1])'
+	"$PP" report "$R" | grep -q ' printed '
+}
+
+@test "docs/oaa.md" { page oaa.md oaa 3; }

@@ -28,4 +28,32 @@ load real
 	q '[x["label"] for x in r["rank"]["rows"] if x["label"] in ("sink", "eager")] == ["eager", "sink"]'
 }
 
-@test "docs/polars.md" { page polars.md polars 2; }
+@test "Polars: --preset polars, what runs inside a sink" {
+	local python=$REAL/polars/bin/python
+	"$python" "$REALSRC/polars/query.py" "$T/in.parquet" 1000000
+	cat >"$T/sinks.py" <<-'END'
+		import sys
+
+		import polars as pl
+		from peakphase import phase
+
+		query = pl.scan_parquet(sys.argv[1]).filter(pl.col("v") > 1000).with_columns(x=pl.col("v") * 2)
+		with phase("sink"):
+		    query.sink_parquet(sys.argv[1] + ".out")
+		with phase("sorted sink"):
+		    query.sort("v").sink_parquet(sys.argv[1] + ".out")
+	END
+	POLARS_VERBOSE=1 peak_run --preset polars -- "$python" "$T/sinks.py" "$T/in.parquet" || fail "$(cat "$OUT" "$ERR")"
+	rm "$T"/in.parquet*
+	# As many as it ran, each in the sink of its time; both sinks have some, also of nodes that ran together.
+	q 'len(proc()["phases"]) == 5 + sum(p["origin"] == "output" for p in proc()["phases"] if p["kind"] == "span")' \
+		"sum(p['kind'] == 'span' and p['origin'] == 'output' for p in proc()['phases']) == $(grep -c 'stream: done running graph phase' "$ERR")" \
+		'all(any(s["kind"] == "span" and s["origin"] == "output" and s["depth"] == 1 and s["ended_by"] == "end"
+			and ph(o)["start_ns"] <= s["start_ns"] and s["end_ns"] <= ph(o)["end_ns"] and s["peak_bytes"] <= ph(o)["peak_bytes"]
+			and "io-sink" in s["label"] for s in proc()["phases"]) for o in ("sink", "sorted sink"))' \
+		'any(" + " in p["label"] for p in proc()["phases"] if p["kind"] == "span")' \
+		'all(p["label"].split(" + ") == sorted(p["label"].split(" + ")) for p in proc()["phases"] if p["kind"] == "span")' \
+		'proc()["bad_ends"] == 0'
+}
+
+@test "docs/polars.md" { page polars.md polars 3; }

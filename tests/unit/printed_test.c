@@ -321,6 +321,10 @@ static void lines_that_join_are_one_step(void **state)
 	hit(r, 50, "run d\n");
 	hit(r, 50, "done\n");
 	came(r, "begin[a]@1 write end[a + b + c]@3 begin[d]@4 end[d]@5 ");
+	/* Whatever their order, the label is the same. */
+	hit(r, 50, "run bb\nrun c\nrun b\nrun a\nrun b\nrun bb\n");
+	hit(r, 50, "done\n");
+	came(r, "begin[bb]@6 end[a + b + b + bb + bb + c]@7 ");
 	rig_free(r);
 }
 

@@ -111,17 +111,50 @@ static int send(struct printed *p, struct event *ev, enum pp_kind kind,
 	return err;
 }
 
-/* "a + b": names of what runs together, as far as a label goes. */
+#define AND " + "
+#define AND_LEN 3u
+
+static bool is_before(const struct ev_label *l, const char *name, size_t n)
+{
+	int c = memcmp(l->bytes, name, l->len < n ? l->len : n);
+
+	return c < 0 || (!c && l->len < n);
+}
+
+/* Where in "a + c" the name belongs: behind it, or where a later one begins. */
+static size_t place_of(const struct ev_label *in, const struct ev_label *name)
+{
+	size_t at = 0;
+
+	while (at < in->len) {
+		const char *s = in->bytes + at, *end = memmem(s, in->len - at, AND, AND_LEN);
+		size_t n = end ? (size_t)(end - s) : in->len - at;
+
+		if (is_before(name, s, n))
+			return at;
+		at += n + (end ? AND_LEN : 0);
+	}
+	return in->len;
+}
+
+/*
+ * "a + b": names of what runs together, as far as a label goes; in the order of the alphabet, for
+ * programs name them in any, and runs are compared by label.
+ */
 static void join(struct ev_label *to, const struct ev_label *more)
 {
-	char text[2 * PP_LABEL_MAX + 3];
-	size_t n = to->len;
+	char text[2 * PP_LABEL_MAX + AND_LEN];
+	size_t at = to->flags & PP_LABEL_CUT ? to->len : place_of(to, more), n = 0;
 
-	memcpy(text, to->bytes, n);
-	memcpy(text + n, " + ", 3);
-	memcpy(text + n + 3, more->bytes, more->len);
-	n += 3 + more->len;
-	to->hash = text_hash(text, n) ^ to->hash;
+	memcpy(text, to->bytes, at);
+	n = at;
+	if (at == to->len)
+		n = (size_t)((char *)mempcpy(text + n, AND, AND_LEN) - text);
+	n = (size_t)((char *)mempcpy(text + n, more->bytes, more->len) - text);
+	if (at < to->len)
+		n = (size_t)((char *)mempcpy(text + n, AND, AND_LEN) - text);
+	n = (size_t)((char *)mempcpy(text + n, to->bytes + at, to->len - at) - text);
+	to->hash = text_hash(text, n) ^ (to->flags & PP_LABEL_CUT ? to->hash : 0);
 	to->flags |= more->flags | (n > PP_LABEL_MAX ? PP_LABEL_CUT : 0);
 	to->len = (uint16_t)(n > PP_LABEL_MAX ? PP_LABEL_MAX : n);
 	memcpy(to->bytes, text, to->len);
