@@ -8,7 +8,7 @@
 #ifndef PEAKPHASE_ADOPT_BPF_H
 #define PEAKPHASE_ADOPT_BPF_H
 
-#include "cgroup.bpf.h"
+#include "cgroup_id.bpf.h"
 #include "code.bpf.h"
 #include "death.bpf.h"
 #include "std.bpf.h"

@@ -6,7 +6,7 @@
 #ifndef PEAKPHASE_CHARGE_BPF_H
 #define PEAKPHASE_CHARGE_BPF_H
 
-#include "rss.bpf.h"
+#include "counters.bpf.h"
 
 #define MAX_LEVELS 32
 /* "No limit" is PAGE_COUNTER_MAX, LONG_MAX / PAGE_SIZE; v1 rounds it down to whole pages. */

@@ -4,7 +4,6 @@
 #define PEAKPHASE_CUT_BPF_H
 
 #include "charge.bpf.h"
-#include "emit.bpf.h"
 
 /*
  * Before 6.2 a thread counts up to 64 faults by itself before the mm's counter moves: what that

@@ -9,7 +9,7 @@
 #define PEAKPHASE_EMIT_BPF_H
 
 #include "pid.bpf.h"
-#include "rss.bpf.h"
+#include "counters.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

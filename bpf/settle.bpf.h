@@ -3,7 +3,7 @@
 #ifndef PEAKPHASE_SETTLE_BPF_H
 #define PEAKPHASE_SETTLE_BPF_H
 
-#include "rss.bpf.h"
+#include "counters.bpf.h"
 
 /* Addresses as numbers: this runs in callbacks, where the verifier has no mm pointer to offer. */
 struct settle {

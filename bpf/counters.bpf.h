@@ -8,8 +8,8 @@
  * up to date, O(1) whatever their number. settle() brings all of them up to date, at edges.
  * Every difference is claimed by one atomic, so no change is booked twice, whoever sees it first.
  */
-#ifndef PEAKPHASE_RSS_BPF_H
-#define PEAKPHASE_RSS_BPF_H
+#ifndef PEAKPHASE_COUNTERS_BPF_H
+#define PEAKPHASE_COUNTERS_BPF_H
 
 #include "read.bpf.h"
 #include "state.bpf.h"

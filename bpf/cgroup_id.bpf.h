@@ -3,8 +3,8 @@
  * Which cgroup a task is in. A cgroup is named by its hierarchy and its number within it, which is
  * the inode of its folder: so userspace needs no more than stat(2) to name one.
  */
-#ifndef PEAKPHASE_CGROUP_BPF_H
-#define PEAKPHASE_CGROUP_BPF_H
+#ifndef PEAKPHASE_CGROUP_ID_BPF_H
+#define PEAKPHASE_CGROUP_ID_BPF_H
 
 #include "charge.bpf.h"
 
