@@ -64,10 +64,11 @@ int session_probe_spans(struct session *s)
 	const char *path;
 	char shown[512];
 	struct stat st;
+	uint64_t since_ns;
 	int err = 0;
 
 	for (unsigned int i = 0; s->opt.spans && (path = spans_path(s->opt.spans, i)); i++) {
-		err = session_probe(s, path);
+		err = probes_add(s->probes, path, &since_ns);
 		if (err >= 0 && stat(path, &st))
 			err = -errno;
 		if (err >= 0 && !S_ISREG(st.st_mode))
