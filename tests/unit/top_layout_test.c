@@ -136,19 +136,21 @@ static void what_was_open_at_a_moment(void **state)
 	sim_mm_free(&m);
 }
 
-/* A shell forks, the child becomes another program, which forks: one line each, below each other.
+/*
+ * A shell forks, the child becomes another program (its parent is what it was before), which forks:
+ * one line each, below each other.
  */
 static void a_tree(void **state)
 {
 	struct live *l = live_new();
-	struct sim_mm sh, fork, python, worker;
+	struct sim_mm sh, fork, python, worker, last;
 
 	(void)state;
 	sim_base(&l->s, &sh, 1, 10, PP_BY_EXEC, 2 * MIB);
 	sim_base(&l->s, &fork, 2, 11, PP_BY_FORK, 2 * MIB)->edge.parent_mm_id = 1;
 	l->s.ns += MS;
 	sim_edge(&l->s, &fork, PP_EXEC, 11);
-	sim_base(&l->s, &python, 3, 11, PP_BY_EXEC, 8 * MIB)->edge.parent_mm_id = 1;
+	sim_base(&l->s, &python, 3, 11, PP_BY_EXEC, 8 * MIB)->edge.parent_mm_id = 2;
 	sim_base(&l->s, &worker, 4, 12, PP_BY_FORK, 8 * MIB)->edge.parent_mm_id = 3;
 	sim_begin(&l->s, &worker, 12, "work", 1);
 	sim_hog(&l->s, &worker, 12, 60);
@@ -159,6 +161,14 @@ static void a_tree(void **state)
 	live_has(l, "\n    12 (1) [e");
 	live_has(l, "SIGKILL");
 	live_has(l, "2 of 3 processes"); /* an image and what it became are one */
+	/* One that became another, and another, and marked before that: below itself. */
+	sim_mark(&l->s, &python, 11, "early");
+	sim_edge(&l->s, &python, PP_EXEC, 11);
+	sim_base(&l->s, &last, 5, 11, PP_BY_EXEC, 8 * MIB)->edge.parent_mm_id = 3;
+	live_frame(l, 24, 100, true);
+	live_has(l, "\n  11 (1) [etl]  ended by exec");
+	live_has(l, "\n    11 (1) [etl]  ");
+	live_has(l, "\n    12 (1) [e");
 	live_keys(l, "n");
 	live_has(l, "in [work]");
 	live_keys(l, "nt");
@@ -171,6 +181,112 @@ static void a_tree(void **state)
 	sim_mm_free(&fork);
 	sim_mm_free(&python);
 	sim_mm_free(&worker);
+	sim_mm_free(&last);
+}
+
+/* What it held at its death, not what its teardown left of it; when that was. */
+static void an_ended_process(void **state)
+{
+	struct live *l = live_new();
+	struct sim_mm a, b;
+
+	(void)state;
+	sim_base(&l->s, &a, 1, 10, PP_BY_EXEC, 10 * MIB);
+	sim_base(&l->s, &b, 2, 11, PP_BY_FORK, 20 * MIB)->edge.parent_mm_id = 1;
+	sim_mark(&l->s, &b, 11, "m");
+	sim_hog(&l->s, &b, 11, 70);
+	sim_hog(&l->s, &b, 11, -40);
+	l->s.ns += 500 * MS;
+	sim_exit(&l->s, &b, 11, 9);
+	l->s.ns += 3000 * MS;
+	live_frame(l, 24, 120, true);
+	/*            time       now   peak MiB     grew     kept    spike */
+	live_has(l, "0.50 s      0.0       90.0     70.0     30.0     40.0");
+	live_keys(l, "j");
+	for (int i = 0; i < 5 && l->facts.selected.mm_id != 2; i++)
+		live_keys(l, "j");
+	live_keys(l, "\n");
+	live_frame(l, 24, 120, true);
+	live_has(l, "killed by signal 9 (SIGKILL) at +0.50 s; peak 90.0 MiB");
+	live_keys(l, "\033");
+	sim_exit(&l->s, &a, 10, 0);
+	live_over(l, 0);
+	live_frame(l, 24, 120, true);
+	live_has(l, "RSS sum 0.0 (peak 100.0) MiB");
+	live_has(l,
+		 "exit status 0 at +3.51 s; peak 90.0 MiB ((after), pid 11, at +0.00 s)");
+	live_free(l);
+	sim_mm_free(&a);
+	sim_mm_free(&b);
+}
+
+/* On a screen without a timeline the keys lead to the same moments. */
+static void without_a_timeline(void **state)
+{
+	struct sim_mm m;
+	struct live *l = two_phases(&m);
+
+	(void)state;
+	for (int rows = 24; rows >= 4; rows -= 10) {
+		live_frame(l, rows, 60, true);
+		assert_int_equal(l->facts.peak_ns, 1504 * MS);
+		assert_int_equal(l->facts.before_ns, 1503 * MS); /* join began */
+		assert_int_equal(l->facts.after_ns, TOP_NOW);
+		assert_int_equal(l->facts.step_ns, 2505 * MS / 52);
+	}
+	live_free(l);
+	sim_mm_free(&m);
+}
+
+/* A message stands beside the keys, and goes by itself or with the next key. */
+static void messages_go(void **state)
+{
+	struct live *l = live_new();
+
+	(void)state;
+	top_state_say(&l->state, "written to x.txt");
+	live_frame(l, 24, 80, true);
+	live_has(l, "\nq quit  ? help  written to x.txt\n");
+	top_state_tick(&l->state, &l->facts, 2000 * MS);
+	live_frame(l, 24, 80, true);
+	live_has(l, "written to");
+	top_state_tick(&l->state, &l->facts, 7000 * MS);
+	live_frame(l, 24, 80, true);
+	live_has(l, "\nq quit  ? help  Enter into");
+	top_state_say(&l->state, "written to x.txt");
+	live_keys(l, "?");
+	live_has(l, "\nq quit  any other key back\n");
+	live_free(l);
+}
+
+/* Who it was stays, whatever the room: pid, container, program; arguments go. */
+static void names_in_little_room(void **state)
+{
+	static const char args[] = "/usr/bin/python3\0-u\0/srv/etl/run_all.py\0--all";
+	struct cgroup c = {.id = 77, .runtime = "docker", .name = "web-1"};
+	struct live *l = live_new();
+	struct event *e;
+	struct sim_mm m;
+
+	(void)state;
+	e = sim_base(&l->s, &m, 1, 22977, PP_BY_ATTACH, 10 * MIB);
+	e->edge.cgroup_id = 77;
+	memcpy(e->edge.args, args, sizeof(args));
+	e->edge.args_len = sizeof(args);
+	board_cgroup(&l->b, &c);
+	live_frame(l, 24, 80, true);
+	live_has(l, "\n22977 (1 web-1) python3     ");
+	live_frame(l, 24, 170, true);
+	live_has(l, "\n22977 (1 web-1) python3 -u /srv/etl/run_all.py --all  ");
+	sim_exit(&l->s, &m, 22977, 9)->edge.exit_flags = PP_EXIT_OOM;
+	live_frame(l, 24, 110, true);
+	live_has(l, "\n22977 (1 web-1) python3  OOM kill ");
+	live_frame(l, 24, 80, true);
+	live_has(l, "\n22977 python3  OOM kill ");
+	live_keys(l, "/etl\n");
+	live_has(l, "\n22977 ");
+	live_free(l);
+	sim_mm_free(&m);
 }
 
 /* The peak of two processes is that of their common time, not of both peaks. */
@@ -271,7 +387,7 @@ static void in_a_container(void **state)
 	board_cgroup(&l->b, &none);
 	assert_null(board_cgroup_of(&l->b, 78));
 	live_frame(l, 24, 120, true);
-	live_has(l, "\n1191 (1 in docker web-1\\n) [etl]");
+	live_has(l, "\n1191 (1 web-1\\n) [etl]");
 	live_has(l, "\n1200 (1) [etl]");
 	live_keys(l, "\n");
 	live_frame(l, 24, 120, true);
@@ -309,7 +425,16 @@ static void small_ones_are_one_row(void **state)
 		sim_mm_free(&m);
 	}
 	live_frame(l, 40, 100, true);
+	live_has(l, "\n76 ended processes of less than a second without marks: largest peak 7.0");
+	live_has(l, "\n10 (1)");
+	live_has(l, "\n  140 (1)");
+	live_lacks(l, "\n  109 (1)");
+	/* As it was then: the three that had ended are no row yet. */
+	l->state.at_ns = 1007 * MS;
+	live_frame(l, 40, 100, true);
+	live_has(l, "\n  102 (1)");
 	live_lacks(l, "without marks");
+	live_keys(l, "G");
 	sim_exit(&l->s, &sh, 10, 0);
 	live_over(l, 0);
 	live_frame(l, 40, 100, true);
@@ -431,6 +556,10 @@ int main(void)
 	    cmocka_unit_test(frozen_while_it_goes_on),
 	    cmocka_unit_test(what_was_open_at_a_moment),
 	    cmocka_unit_test(a_tree),
+	    cmocka_unit_test(an_ended_process),
+	    cmocka_unit_test(without_a_timeline),
+	    cmocka_unit_test(messages_go),
+	    cmocka_unit_test(names_in_little_room),
 	    cmocka_unit_test(a_sum_of_processes),
 	    cmocka_unit_test(threads_by_the_thousand),
 	    cmocka_unit_test(in_a_container),

@@ -22,7 +22,7 @@ static atomic_int quiet;
 /* The same holds for where they go. */
 static struct {
 	pthread_mutex_t lock;
-	void (*fn)(void *ctx, const char *line, size_t len);
+	say_fn fn;
 	void *ctx;
 } to = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -31,7 +31,7 @@ void say_quiet(int on)
 	atomic_store(&quiet, on);
 }
 
-void say_to(void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
+void say_to(say_fn fn, void *ctx)
 {
 	pthread_mutex_lock(&to.lock);
 	to.fn = fn;
@@ -39,14 +39,14 @@ void say_to(void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
 	pthread_mutex_unlock(&to.lock);
 }
 
-static bool given_away(const char *line, size_t len)
+static bool given_away(enum say_kind kind, const char *line, size_t len)
 {
 	bool away;
 
 	pthread_mutex_lock(&to.lock);
 	away = to.fn;
 	if (away)
-		to.fn(to.ctx, line, len);
+		to.fn(to.ctx, kind, line, len);
 	pthread_mutex_unlock(&to.lock);
 	return away;
 }
@@ -69,8 +69,8 @@ static void write_all(const char *s, size_t len)
  * One write, so that lines of threads and of the traced program do not mix. Callers escape what
  * comes from outside; controls that slipped through are made harmless here all the same.
  */
-static void __attribute__((format(printf, 2, 0)))
-say_line(const char *prefix, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 3, 0)))
+say_line(enum say_kind kind, const char *prefix, const char *fmt, va_list ap)
 {
 	char text[MESSAGE_MAX], line[LINE_MAX_BYTES];
 	unsigned flags = TEXT_KEEP_BACKSLASH | (text_utf8_locale() ? 0 : TEXT_ASCII);
@@ -86,7 +86,7 @@ say_line(const char *prefix, const char *fmt, va_list ap)
 	text_escape_as(line + len, room - len, text, have, flags);
 	len += strlen(line + len);
 	line[len++] = '\n';
-	if (!given_away(line, len))
+	if (!given_away(kind, line, len))
 		write_all(line, len);
 	errno = saved;
 }
@@ -96,7 +96,7 @@ void say_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_line("peakphase: error: ", fmt, ap);
+	say_line(SAY_ERROR, "peakphase: error: ", fmt, ap);
 	va_end(ap);
 }
 
@@ -105,7 +105,7 @@ void say_remedy(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_line(text_utf8_locale() ? "  → " : "  -> ", fmt, ap);
+	say_line(SAY_REMEDY, text_utf8_locale() ? "  → " : "  -> ", fmt, ap);
 	va_end(ap);
 }
 
@@ -114,7 +114,7 @@ void say_warning(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_line("peakphase: warning: ", fmt, ap);
+	say_line(SAY_WARNING, "peakphase: warning: ", fmt, ap);
 	va_end(ap);
 }
 
@@ -125,6 +125,6 @@ void say_info(const char *fmt, ...)
 	if (atomic_load(&quiet))
 		return;
 	va_start(ap, fmt);
-	say_line("peakphase: ", fmt, ap);
+	say_line(SAY_INFO, "peakphase: ", fmt, ap);
 	va_end(ap);
 }

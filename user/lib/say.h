@@ -16,7 +16,10 @@ void say_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "peakphase: …": once-only facts, silenced by -q. */
 void say_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_quiet(int quiet);
+
+enum say_kind { SAY_INFO, SAY_REMEDY, SAY_WARNING, SAY_ERROR };
+typedef void (*say_fn)(void *ctx, enum say_kind kind, const char *line, size_t len);
 /* Whole lines go to fn instead of stderr, while somebody else has the terminal. NULL: to stderr. */
-void say_to(void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
+void say_to(say_fn fn, void *ctx);
 
 #endif

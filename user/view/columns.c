@@ -146,7 +146,7 @@ PHASE_VALUE(start, u64(r->ph->start_ns))
 PHASE_VALUE(end, u64(r->ph->end_ns))
 PHASE_VALUE(time, u64(r->ph->end_ns > r->ph->start_ns ? r->ph->end_ns - r->ph->start_ns : 0))
 PHASE_VALUE(start_bytes, u64(r->ph->start_bytes))
-PHASE_VALUE(end_bytes, u64(r->ph->end_bytes))
+PHASE_VALUE(end_bytes, u64(r->gone ? 0 : r->ph->end_bytes))
 PHASE_VALUE(peak, u64(r->ph->peak.bytes))
 PHASE_VALUE(anon_peak, u64(r->ph->anon_peak))
 PHASE_VALUE(file_peak, u64(r->ph->file_peak))
@@ -198,7 +198,7 @@ const struct column phase_columns[] = {
     {"grew", "grew_bytes", UNIT_BYTES, 9, COLUMN_TOTAL, phase_grew},
     {NULL, "shrank_bytes", UNIT_BYTES, 0, 0, phase_shrank},
     {"kept", "kept_bytes", UNIT_BYTES, 9, 0, phase_kept_value},
-    {"spike", "spike_bytes", UNIT_BYTES, 9, 0, phase_spike_value},
+    {"spike", "spike_bytes", UNIT_BYTES, 9, COLUMN_EXTRA, phase_spike_value},
     {"faults", NULL, UNIT_COUNT, 9, COLUMN_WIDE | COLUMN_TOTAL, phase_faults},
     {"faults/s", NULL, UNIT_COUNT, 10, COLUMN_LIVE | COLUMN_TOTAL, phase_fault_rate},
     {NULL, "faults_minor", UNIT_COUNT, 0, 0, phase_faults_minor},

@@ -15,6 +15,7 @@ struct row {
 	const struct report_run *run;
 	const struct process *p;
 	const struct phase *ph;
+	bool gone;		     /* the memory of p is no more: it holds nothing now */
 	const struct cgroup *cgroup; /* of p; NULL: its names are not known */
 	uint64_t owner_id;	     /* phase that owns the peak of p; 0: none */
 };
@@ -54,6 +55,7 @@ enum column_flags {
 	COLUMN_LIVE = 16,     /* of text only the live view has it */
 	COLUMN_TOTAL = 32,    /* a sum of the whole phase: not known of a moment in the past */
 	COLUMN_LIMIT = 64,    /* text shows it only where a limit was met */
+	COLUMN_EXTRA = 256,   /* the live view leaves it out before others */
 	COLUMN_PRINTED = 128, /* only where the program's lines name sizes */
 };
 

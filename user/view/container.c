@@ -9,7 +9,8 @@
 
 #define SHORT_ID 12 /* as engines show it */
 
-size_t view_container(char out[static VIEW_CONTAINER_MAX], const struct cgroup *c, unsigned flags)
+static size_t put_name(char out[static VIEW_CONTAINER_MAX], const struct cgroup *c, bool whole,
+		       unsigned flags)
 {
 	char plain[2 * CGROUP_NAME_ROOM + 320];
 	size_t len;
@@ -18,12 +19,25 @@ size_t view_container(char out[static VIEW_CONTAINER_MAX], const struct cgroup *
 	if (!c->runtime[0])
 		return 0;
 	if (c->name[0])
-		snprintf(plain, sizeof(plain), "%s %s%s%s%s%s", c->runtime, c->ns,
-			 c->ns[0] ? "/" : "", c->pod, c->pod[0] ? "/" : "", c->name);
+		snprintf(plain, sizeof(plain), "%s%s%s%s%s%s%s", whole ? c->runtime : "",
+			 whole ? " " : "", whole ? c->ns : "", whole && c->ns[0] ? "/" : "", c->pod,
+			 c->pod[0] ? "/" : "", c->name);
 	else
-		snprintf(plain, sizeof(plain), "%s %.*s", c->runtime, SHORT_ID, c->container);
+		snprintf(plain, sizeof(plain), "%s%s%.*s", whole ? c->runtime : "",
+			 whole ? " " : "", SHORT_ID, c->container);
 	len = text_escape_as(out, VIEW_CONTAINER_MAX, plain, strlen(plain), flags);
 	return len < VIEW_CONTAINER_MAX ? len : strlen(out);
+}
+
+size_t view_container(char out[static VIEW_CONTAINER_MAX], const struct cgroup *c, unsigned flags)
+{
+	return put_name(out, c, true, flags);
+}
+
+size_t view_container_name(char out[static VIEW_CONTAINER_MAX], const struct cgroup *c,
+			   unsigned flags)
+{
+	return put_name(out, c, false, flags);
 }
 
 /* The cgroup `level` above c; is it, or what it lies in, c's own container? */

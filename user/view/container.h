@@ -11,6 +11,10 @@
 /* "docker web-1", "containerd default/web-7f9c/app", escaped; "" if it is in none. Its length. */
 size_t view_container(char out[static VIEW_CONTAINER_MAX], const struct cgroup *c, unsigned flags);
 
+/* The same without the engine, and the pod's namespace: "web-1", "web-7f9c/app". */
+size_t view_container_name(char out[static VIEW_CONTAINER_MAX], const struct cgroup *c,
+			   unsigned flags);
+
 /*
  * Whose limit it is, from the cgroup of the process and how many levels up: "docker web-1", or
  * "cgroup /docker" where that is no container, escaped. "" where c has no path. Its length.

@@ -110,6 +110,9 @@ void board_cgroups_free(struct board *b); /* by board_free() */
 
 struct board_process *board_find(const struct board *b, uint64_t mm_id);
 
+/* That with the largest peak; NULL: there is none yet. */
+const struct board_process *board_largest(const struct board *b);
+
 /*
  * Phases of a process that were open at a moment (the end of the time known, or one before),
  * outermost first, as they stood then; what that takes is not all kept: in the past grew and faults

@@ -12,6 +12,16 @@ uint64_t board_rss_at(const struct board_process *bp, uint64_t at_ns)
 	return series_at(&bp->rss, at_ns);
 }
 
+const struct board_process *board_largest(const struct board *b)
+{
+	const struct board_process *found = b->processes;
+
+	for (const struct board_process *bp = b->processes; bp; bp = bp->hh.next)
+		if (bp->p.peak.bytes > found->p.peak.bytes)
+			found = bp;
+	return found;
+}
+
 struct collect {
 	const struct board_process *bp;
 	uint64_t at_ns;

@@ -7,9 +7,7 @@
 #include "view/top/view.h"
 #include "view/verdict.h"
 
-#define BAR_MIN 20
-
-static char *mib(char out[static 24], uint64_t bytes)
+char *top_mib(char out[static 24], uint64_t bytes)
 {
 	return text_mib(out, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
 }
@@ -56,14 +54,18 @@ static void title(struct top_view *v, int row)
 	}
 }
 
-/* What of the job can be told of a moment in the past: its RSS alone. */
-static uint64_t rss_at(const struct top_view *v)
+uint64_t top_rss_at(const struct top_view *v)
 {
 	if (v->focus)
 		return v->now && !v->focus->gone ? v->focus->now : board_rss_at(v->focus, v->at);
 	if (v->now)
 		return v->b->now;
 	return v->at == v->b->peak.at_ns ? v->b->peak.bytes : series_at(&v->b->rss, v->at);
+}
+
+bool top_is_sum(const struct top_view *v)
+{
+	return !v->focus && v->b->begun > 1;
 }
 
 static size_t live_at(const struct top_view *v)
@@ -75,21 +77,6 @@ static size_t live_at(const struct top_view *v)
 	for (const struct board_process *bp = v->b->processes; bp; bp = bp->hh.next)
 		n += bp->p.start_ns <= v->at && !(bp->gone && bp->last_ns <= v->at);
 	return n;
-}
-
-/* The process that is nearest to its limit; NULL: there is no limit. */
-static const struct board_process *tightest(const struct top_view *v)
-{
-	const struct board_process *found = NULL;
-
-	for (const struct board_process *bp = v->b->processes; bp; bp = bp->hh.next) {
-		if ((v->focus && bp != v->focus) || bp->headroom == EV_NONE ||
-		    bp->limit == EV_NONE || bp->gone)
-			continue;
-		if (!found || bp->headroom < found->headroom)
-			found = bp;
-	}
-	return found;
 }
 
 static uint64_t losses(const struct board *b)
@@ -129,164 +116,138 @@ static void numbers(struct top_view *v, int row)
 	uint64_t charge = v->now ? charge_now(b) : EV_NONE, lost = losses(b);
 	int col = 0;
 
+	/* Others go where there is no room for all. */
+	if (lost) {
+		snprintf(s, sizeof(s), "LOST %s (n)", text_count(m, lost));
+		col = piece(v, row, col, CELL_BAD, s);
+	}
 	snprintf(s, sizeof(s), "%zu of %zu process%s", live, b->begun, b->begun == 1 ? "" : "es");
 	col = piece(v, row, col, CELL_PLAIN, s);
-	snprintf(s, sizeof(s), "%s %s MiB", b->begun == 1 ? "RSS" : "RSS sum", mib(m, rss_at(v)));
+	if (top_is_sum(v))
+		snprintf(s, sizeof(s), "RSS sum %s (peak %s) MiB", top_mib(m, top_rss_at(v)),
+			 top_mib(n, b->peak.bytes));
+	else
+		snprintf(s, sizeof(s), "RSS %s MiB", top_mib(m, top_rss_at(v)));
 	col = piece(v, row, col, CELL_PLAIN, s);
 	if (charge != EV_NONE || b->charge_peak != EV_NONE) {
 		if (charge == EV_NONE)
-			snprintf(s, sizeof(s), "charge peak %s MiB", mib(n, b->charge_peak));
+			snprintf(s, sizeof(s), "charge peak %s MiB", top_mib(n, b->charge_peak));
 		else
-			snprintf(s, sizeof(s), "charge %s (peak %s) MiB", mib(m, charge),
-				 mib(n, b->charge_peak));
+			snprintf(s, sizeof(s), "charge %s (peak %s) MiB", top_mib(m, charge),
+				 top_mib(n, b->charge_peak));
 		col = piece(v, row, col, CELL_PLAIN, s);
 	}
 	snprintf(s, sizeof(s), "%" PRIu64 " phase%s", b->nphases, b->nphases == 1 ? "" : "s");
 	col = piece(v, row, col, CELL_PLAIN, s);
-	if (lost)
-		snprintf(s, sizeof(s), "LOST %s (n)", text_count(m, lost));
-	else
-		snprintf(s, sizeof(s), "nothing lost");
-	piece(v, row, col, lost ? CELL_BAD : CELL_FAINT, s);
+	if (!lost)
+		piece(v, row, col, CELL_FAINT, "nothing lost");
 }
 
-struct bar {
-	uint64_t now, peak, whole;
-	const char *what, *of; /* the whole is */
+/* A peak: of the process on the page, of the largest one, of the sum. */
+struct of_peak {
+	const struct board_process *bp; /* whose phase was open then */
+	uint64_t bytes, at_ns, win;	/* win 0: not known */
+	bool pid;			/* it is one of several */
 };
 
-/* The nearest that any process came to its limit. */
-static bool ended_bar(const struct top_view *v, struct bar *bar)
+static struct of_peak peak_of(const struct board_process *bp, bool pid)
 {
-	const struct process *p = NULL;
+	const struct peak *peak = &bp->p.peak;
 
-	for (const struct board_process *bp = v->b->processes; bp; bp = bp->hh.next)
-		if ((!v->focus || bp == v->focus) && bp->p.headroom_min <= bp->p.limit &&
-		    bp->p.limit != EV_NONE && (!p || bp->p.headroom_min < p->headroom_min))
-			p = &bp->p;
-	if (p)
-		*bar = (struct bar){0, p->limit - p->headroom_min, p->limit, "peak ", "limit"};
-	return p;
+	return (struct of_peak){bp, peak->bytes, peak->at_ns, peak->win, pid};
 }
 
-static bool choose_bar(const struct top_view *v, struct bar *bar)
+/*
+ * When all is over what counts is who rose highest, as in the report; while it goes on, what all
+ * of them hold: pages that they share are in that sum more than once.
+ */
+static struct of_peak choose_peak(const struct top_view *v, bool over)
 {
-	const struct board_process *p = v->now ? tightest(v) : NULL;
+	const struct board_process *largest = over && top_is_sum(v) ? board_largest(v->b) : NULL;
+	const struct board_peak *sum = &v->b->peak;
+	const struct board_process *bp = board_find(v->b, sum->mm_id);
 
-	if (v->now && v->b->over)
-		return ended_bar(v, bar);
-	if (p) {
-		uint64_t min = p->p.headroom_min < p->headroom ? p->p.headroom_min : p->headroom;
-
-		*bar = (struct bar){p->limit - p->headroom, p->limit - min, p->limit, "", "limit"};
-		return p->headroom <= p->limit;
-	}
-	*bar = (struct bar){rss_at(v), v->focus ? v->focus->p.peak.bytes : v->b->peak.bytes,
-			    v->focus ? v->focus->p.peak.bytes : v->b->peak.bytes, "", "peak"};
-	return bar->whole != 0;
-}
-
-static int scaled(uint64_t n, uint64_t whole, int width)
-{
-	if (n >= whole)
-		return width;
-	return (int)((unsigned __int128)n * (unsigned)width / whole);
-}
-
-/* "charge [#######|    ] 512.3 of 1024.0 MiB limit" */
-static int draw_bar(struct top_view *v, int row)
-{
-	bool ascii = v->g->ascii;
-	char text[96], now[24], whole[24];
-	struct bar bar;
-	int width, used, peak;
-
-	if (!choose_bar(v, &bar))
-		return 0;
-	snprintf(text, sizeof(text), " %s%s of %s MiB %s", bar.what,
-		 mib(now, *bar.what ? bar.peak : bar.now), mib(whole, bar.whole), bar.of);
-	width = v->g->cols - (int)strlen(text) - 2;
-	if (width < BAR_MIN) {
-		cells_fit(v->g, row, 0, v->g->cols, CELL_PLAIN, text + 1);
-		return 1;
-	}
-	used = scaled(bar.now, bar.whole, width);
-	peak = scaled(bar.peak, bar.whole, width - 1);
-	cells_put(v->g, row, 0, 1, CELL_FAINT, "[");
-	cells_fill(v->g, row, 1, used, CELL_MEMORY, ascii ? L'#' : L'█');
-	cells_fill(v->g, row, 1 + used, width - used, CELL_FAINT, ascii ? L'.' : L'░');
-	cells_fill(v->g, row, 1 + peak, 1, CELL_PEAK, ascii ? L'|' : L'┃');
-	cells_put(v->g, row, 1 + width, 1, CELL_FAINT, "]");
-	cells_put(v->g, row, 2 + width, v->g->cols, CELL_PLAIN, text);
-	return 1;
+	if (v->focus)
+		return peak_of(v->focus, false);
+	if (largest)
+		return peak_of(largest, true);
+	return (struct of_peak){bp, sum->bytes, sum->at_ns, 0, bp && top_is_sum(v)};
 }
 
 /* "transform:users, 12 s ago" */
-static void peak_text(struct top_view *v, char *out, size_t cap)
+static void peak_text(struct top_view *v, const struct of_peak *of, char *out, size_t cap)
 {
-	const struct board_process *bp = v->focus ? v->focus : board_find(v->b, v->b->peak.mm_id);
-	uint64_t at = v->focus ? v->focus->p.peak.at_ns : v->b->peak.at_ns;
+	bool ago = v->now && !v->b->over;
 	char name[TOP_NAME_MAX], when[32];
 	struct phase owner;
+	size_t n = 0;
 
-	if (v->now && !v->b->over)
-		text_duration(when, v->at > at ? v->at - at : 0);
+	if (ago)
+		text_duration(when, v->at > of->at_ns ? v->at - of->at_ns : 0);
 	else
-		top_since(v, at, when);
-	if (bp && top_owner(v, bp, at, v->focus ? v->focus->p.peak.win : 0, &owner)) {
-		top_phase_name(v, bp, &owner, name);
+		top_since(v, of->at_ns, when);
+	out[0] = '\0';
+	if (of->bp && top_owner(v, of->bp, of->at_ns, of->win, &owner)) {
+		top_phase_name(v, of->bp, &owner, name);
 		/* What follows it has to stay in sight. */
 		if (strlen(name) > 60)
 			strcpy(name + view_whole_chars(name, 57), v->g->ascii ? "..." : "…");
-		snprintf(out, cap, "%s, ", name);
-	} else {
-		out[0] = '\0';
+		n = (size_t)snprintf(out, cap, "%s, ", name);
 	}
-	snprintf(out + strlen(out), cap - strlen(out), v->now && !v->b->over ? "%s ago" : "at %s",
-		 when);
+	if (of->pid)
+		n += (size_t)snprintf(out + n, cap - n, "pid %" PRIu32 ", ", of->bp->p.pid);
+	snprintf(out + n, cap - n, ago ? "%s ago" : "at %s", when);
 }
 
 static void headroom_text(const struct top_view *v, char *out, size_t cap)
 {
-	const struct board_process *p = v->now ? tightest(v) : NULL;
+	const struct board_process *p = v->now ? top_tightest(v) : NULL;
 	char m[24];
 
 	out[0] = '\0';
 	if (p)
-		snprintf(out, cap, ", headroom %s MiB", mib(m, p->headroom));
+		snprintf(out, cap, ", headroom %s MiB", top_mib(m, p->headroom));
 }
 
-void top_sentence(struct top_view *v, int row)
+/* "exit status 3 at +8.31 s; peak 512.3 MiB (join, at +4.10 s)" */
+static enum cell_style ended_sentence(struct top_view *v, const struct of_peak *of,
+				      const char *which, char *out, size_t cap)
 {
-	uint64_t peak = v->focus ? v->focus->p.peak.bytes : v->b->peak.bytes;
-	uint64_t now = rss_at(v);
-	char line[TOP_NAME_MAX + 400], which[TOP_NAME_MAX + 64], room[48], ended[96], m[24], n[24],
-	    at[32];
+	const struct board_process *focus = v->focus && v->focus->ended ? v->focus : NULL;
+	char ended[96], at[32], m[24];
+
+	top_ended(v, ended, sizeof(ended));
+	if (focus)
+		view_exit(ended, &focus->p);
+	top_since(v, focus && focus->p.exit != PX_RUNNING ? focus->last_ns : v->at, at);
+	snprintf(out, cap, "%s at %s; peak %s MiB (%s)", ended, at, top_mib(m, of->bytes), which);
+	return strncmp(ended, "killed", 6) ? CELL_STRONG : CELL_BAD;
+}
+
+static void sentence(struct top_view *v, int row)
+{
 	bool over = v->now && (v->b->over || (v->focus && v->focus->ended));
+	struct of_peak of = choose_peak(v, over);
+	uint64_t now = top_rss_at(v);
+	char line[TOP_NAME_MAX + 400], which[TOP_NAME_MAX + 64], room[48], m[24], n[24], at[32];
 	enum cell_style style = CELL_STRONG;
 
 	if (!v->b->begun) {
-		top_ended(v, ended, sizeof(ended));
+		top_ended(v, line, sizeof(line));
 		cells_fit(v->g, row, 0, v->g->cols, CELL_STRONG,
-			  v->b->over ? ended : "waiting for the first process");
+			  v->b->over ? line : "waiting for the first process");
 		return;
 	}
-	peak_text(v, which, sizeof(which));
+	peak_text(v, &of, which, sizeof(which));
 	headroom_text(v, room, sizeof(room));
-	top_ended(v, ended, sizeof(ended));
-	if (v->focus && v->focus->ended)
-		view_exit(ended, &v->focus->p);
 	top_since(v, v->at, at);
-	if (over) {
-		snprintf(line, sizeof(line), "%s at %s; peak %s MiB (%s)", ended, at, mib(n, peak),
-			 which);
-		if (strncmp(ended, "exit", 4) != 0 || strcmp(ended, "exit status 0") == 0)
-			style = strncmp(ended, "killed", 6) ? CELL_STRONG : CELL_BAD;
-	} else {
-		snprintf(line, sizeof(line), "%s %s MiB, %d %% of the peak %s MiB (%s)%s",
-			 v->now ? "now" : at, mib(m, now), scaled(now, peak ? peak : 1, 100),
-			 mib(n, peak), which, room);
-	}
+	if (over)
+		style = ended_sentence(v, &of, which, line, sizeof(line));
+	else
+		snprintf(line, sizeof(line), "%s %s%s MiB, %d %% of %s peak %s MiB (%s)%s",
+			 v->now ? "now" : at, top_is_sum(v) ? "RSS sum " : "", top_mib(m, now),
+			 top_scaled(now, of.bytes ? of.bytes : 1, 100),
+			 top_is_sum(v) ? "its" : "the", top_mib(n, of.bytes), which, room);
 	cells_fit(v->g, row, 0, v->g->cols, style, line);
 }
 
@@ -318,9 +279,9 @@ int top_head(struct top_view *v, int row, int room)
 	if (room >= 4)
 		numbers(v, row + used++);
 	if (room >= 3)
-		used += draw_bar(v, row + used);
+		used += top_bar(v, row + used);
 	if (room >= 1)
-		top_sentence(v, row + used++);
+		sentence(v, row + used++);
 	if (room >= 3)
 		used += draw_verdict(v, row + used);
 	return used;

@@ -101,6 +101,7 @@ static void draw(struct top_view *v)
 	height = top_place(v->s)->page == TOP_HELP ? 0 : timeline_height(rows);
 	/* The list first: the strip is of the process that is selected there. */
 	draw_pages(v, row + height, rows - row - height - footer);
+	top_moments(v);
 	if (height)
 		top_timeline(v, row, height);
 	if (footer)

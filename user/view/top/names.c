@@ -134,8 +134,6 @@ void top_ended(const struct top_view *v, char *out, size_t cap)
 	}
 	if (!last)
 		snprintf(out, cap, "nothing was traced");
-	else if (p.exit == PX_RUNNING)
-		snprintf(out, cap, "the tracing ended, the program went on");
 	else
 		snprintf(out, cap, "%s", view_exit(how, &p));
 }

@@ -209,20 +209,20 @@ void top_footer(struct top_view *v, int row)
 		cells_fit(v->g, row, 0, v->g->cols, CELL_STRONG, line);
 		return;
 	}
-	if (v->s->message[0]) {
-		cells_fit(v->g, row, 0, v->g->cols, CELL_STRONG, v->s->message);
+	col = key(v, row, col, "q", "quit");
+	if (page == TOP_HELP) {
+		key(v, row, col, v->g->cols < 40 ? "any" : "any other key", "back");
 		return;
 	}
-	if (page == TOP_HELP) {
-		key(v, row, 0, "any key", "back");
+	col = key(v, row, col, "?", "help");
+	if (v->s->message[0]) {
+		cells_fit(v->g, row, col, v->g->cols - col, CELL_STRONG, v->s->message);
 		return;
 	}
 	if (filter[0]) {
 		snprintf(line, sizeof(line), "filter %s", filter);
 		col = key(v, row, col, "/", line);
 	}
-	col = key(v, row, col, "q", "quit");
-	col = key(v, row, col, "?", "help");
 	if (v->s->depth)
 		col = key(v, row, col, "Esc", "back");
 	col = key(v, row, col, v->g->ascii ? "Enter" : "⏎", "into");

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A shell script starts processes by the dozen that do nothing of note: when all is over they would
- * bury those with phases. Those that marked nothing and ended by themselves within a second are one
- * row, if there are several; never the first of all, nor the one with the largest peak.
+ * A shell script starts processes by the dozen that do nothing of note: they would bury those with
+ * phases. Those that marked nothing and have ended by themselves within a second are one row, if
+ * there are several; never the first of all, nor the one with the largest peak.
  */
 #include "view/top/view.h"
 
 #define SHORT_NS 1000000000ull
 #define SEVERAL 4
-
-static const struct board_process *largest(const struct board *b)
-{
-	const struct board_process *found = b->processes;
-
-	for (const struct board_process *bp = b->processes; bp; bp = bp->hh.next)
-		if (bp->p.peak.bytes > found->p.peak.bytes)
-			found = bp;
-	return found;
-}
 
 /* A process without marks has one phase. */
 static bool is_small(const struct board *b, const struct board_process *bp)
@@ -33,14 +23,14 @@ static bool is_small(const struct board *b, const struct board_process *bp)
 
 void top_roll_up(struct top_view *v)
 {
-	const struct board_process *top = largest(v->b);
-	bool applies = v->b->over && v->now && !v->s->flat && !v->s->filter[0];
+	const struct board_process *top = board_largest(v->b);
+	bool applies = !v->s->flat && !v->s->filter[0];
 	struct top_list *l = v->list;
 
 	l->small = 0;
 	l->small_peak = 0;
 	for (struct board_process *bp = v->b->processes; bp; bp = bp->hh.next) {
-		bp->small = applies && bp != top && is_small(v->b, bp);
+		bp->small = applies && bp != top && bp->last_ns <= v->at && is_small(v->b, bp);
 		if (!bp->small)
 			continue;
 		l->small++;

@@ -28,6 +28,11 @@ size_t top_open(struct top_view *v, const struct board_process *bp)
 	return l->nopen;
 }
 
+bool top_is_gone(const struct top_view *v, const struct board_process *bp)
+{
+	return bp->gone && v->at >= bp->last_ns;
+}
+
 void top_process_phase(const struct top_view *v, const struct board_process *bp, struct phase *ph)
 {
 	const struct process *p = &bp->p;
@@ -44,7 +49,8 @@ void top_process_phase(const struct top_view *v, const struct board_process *bp,
 	ph->start_ns = p->start_ns;
 	ph->end_ns = end > p->start_ns ? end : p->start_ns;
 	ph->start_bytes = p->baseline_bytes;
-	ph->end_bytes = bp->gone && v->at >= bp->last_ns ? 0 : bp->now;
+	/* As it stood at its death: what its teardown freed was nobody's doing. */
+	ph->end_bytes = bp->ended ? p->end_bytes : bp->now;
 	ph->peak = p->peak;
 	ph->exact = p->exact;
 	ph->charge_peak = p->charge_peak;
@@ -105,7 +111,7 @@ bool top_row_phase(struct top_view *v, const struct top_row *row, struct phase *
 static uint64_t key_of(const struct top_view *v, const struct board_process *bp,
 		       const struct phase *ph, const struct column *c)
 {
-	struct row row = {.run = &v->b->run, .p = &bp->p, .ph = ph};
+	struct row row = {.run = &v->b->run, .p = &bp->p, .ph = ph, .gone = top_is_gone(v, bp)};
 	struct value value;
 
 	if (!c)
@@ -196,15 +202,16 @@ static struct board_process *parent_of(const struct top_view *v, const struct bo
 	uint64_t id = bp->p.parent_mm_id;
 
 	for (int i = 0; i < 64 && id; i++) {
-		struct board_process *parent = board_find(v->b, id);
+		struct board_process *image = board_find(v->b, id), *parent = image;
 
 		for (int j = 0; j < 64 && parent && !parent->listed && parent->image; j++)
 			parent = parent->image;
-		if (!parent || parent == bp)
+		if (!parent)
 			return NULL;
-		if (parent->listed)
+		if (parent->listed && parent != bp)
 			return parent;
-		id = parent->p.parent_mm_id;
+		/* Not to be seen, or what bp itself was before its exec: the one above that. */
+		id = image->p.parent_mm_id;
 	}
 	return NULL;
 }

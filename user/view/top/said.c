@@ -20,8 +20,10 @@ struct said {
 	bool fresh;
 };
 
-static void keep(void *ctx, const char *line, size_t len)
+/* All is kept for the end; what went wrong is to be seen at once. */
+static void keep(void *ctx, enum say_kind kind, const char *line, size_t len)
 {
+	static const char us[] = "peakphase: ";
 	struct said *s = ctx;
 
 	pthread_mutex_lock(&s->lock);
@@ -29,11 +31,11 @@ static void keep(void *ctx, const char *line, size_t len)
 		memcpy(s->kept + s->len, line, len);
 		s->len += len;
 	}
-	/* A remedy belongs to the error before it: that one is what has to be seen. */
-	if (len && line[0] != ' ') {
-		size_t n = len - 1 < LAST_MAX - 1 ? len - 1 : LAST_MAX - 1;
+	if (kind >= SAY_WARNING && len > sizeof(us)) {
+		size_t from = sizeof(us) - 1, n = len - 1 - from;
 
-		memcpy(s->last, line, n);
+		n = n < LAST_MAX - 1 ? n : LAST_MAX - 1;
+		memcpy(s->last, line + from, n);
 		s->last[n] = '\0';
 		s->fresh = true;
 	}
@@ -66,10 +68,12 @@ void said_close(struct said **sp)
 	*sp = NULL;
 }
 
-void said_last(struct said *s, char *out, size_t cap)
+bool said_last(struct said *s, char *out, size_t cap)
 {
+	bool fresh;
+
 	if (!s)
-		return;
+		return false;
 	pthread_mutex_lock(&s->lock);
 	if (s->fresh && cap) {
 		size_t n = strlen(s->last) < cap ? strlen(s->last) : cap - 1;
@@ -77,6 +81,8 @@ void said_last(struct said *s, char *out, size_t cap)
 		memcpy(out, s->last, n);
 		out[n] = '\0';
 	}
+	fresh = s->fresh;
 	s->fresh = false;
 	pthread_mutex_unlock(&s->lock);
+	return fresh;
 }

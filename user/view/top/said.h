@@ -3,6 +3,7 @@
 #ifndef PEAKPHASE_VIEW_TOP_SAID_H
 #define PEAKPHASE_VIEW_TOP_SAID_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct said;
@@ -11,7 +12,10 @@ struct said;
 struct said *said_open(void);
 /* To stderr again, what was kept first. NULL is fine. Nulls *s. */
 void said_close(struct said **s);
-/* The last message since the last call, without its newline; else out is left as it is. */
-void said_last(struct said *s, char *out, size_t cap);
+/*
+ * The last error or warning since the last call, in one line: "warning: …". False: there was none,
+ * and out is left as it is.
+ */
+bool said_last(struct said *s, char *out, size_t cap);
 
 #endif

@@ -77,7 +77,7 @@ static bool lay_out(struct screen *s)
 /* "peakphase-top-20260131-120000.txt" in the current directory; never over a file that is there. */
 static void write_snapshot(struct screen *s)
 {
-	char name[64];
+	char name[64], message[160];
 	time_t now = time(NULL);
 	struct tm tm;
 	FILE *f = NULL;
@@ -92,19 +92,22 @@ static void write_snapshot(struct screen *s)
 	if (f)
 		cells_print(&s->cells, f);
 	if (!f || ferror(f) || fclose(f))
-		snprintf(s->state.message, sizeof(s->state.message), "cannot write %s: %s", name,
+		snprintf(message, sizeof(message), "cannot write %s: %s", name,
 			 strerror(errno ? errno : EIO));
 	else
-		snprintf(s->state.message, sizeof(s->state.message), "written to %s", name);
+		snprintf(message, sizeof(message), "written to %s", name);
+	top_state_say(&s->state, message);
 }
 
 static void frame(struct screen *s)
 {
 	uint64_t now = clock_mono_ns();
+	char said[160];
 
 	top_state_tick(&s->state, &s->facts, s->drawn_ns ? now - s->drawn_ns : 0);
 	s->drawn_ns = now;
-	said_last(s->said, s->state.message, sizeof(s->state.message));
+	if (said_last(s->said, said, sizeof(said)))
+		top_state_say(&s->state, said);
 	if (!lay_out(s))
 		return;
 	if (s->state.redraw)

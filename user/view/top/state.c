@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "view/top/state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ZOOM_MAX 12
+#define MESSAGE_NS 8000000000ull
 
 static const struct {
 	const char *text;
@@ -334,10 +336,25 @@ void top_state_key(struct top_state *s, const struct top_facts *f, uint32_t key)
 	}
 }
 
+void top_state_say(struct top_state *s, const char *message)
+{
+	snprintf(s->message, sizeof(s->message), "%s", message);
+	s->message_left_ns = MESSAGE_NS;
+}
+
+static void age_message(struct top_state *s, uint64_t elapsed_ns)
+{
+	if (elapsed_ns >= s->message_left_ns)
+		s->message[0] = '\0';
+	else
+		s->message_left_ns -= elapsed_ns;
+}
+
 void top_state_tick(struct top_state *s, const struct top_facts *f, uint64_t elapsed_ns)
 {
 	uint64_t by;
 
+	age_message(s, elapsed_ns);
 	if (!s->playing || s->at_ns == TOP_NOW)
 		return;
 	if (elapsed_ns > 10000000000ull)

@@ -66,7 +66,8 @@ struct top_state {
 	bool color;
 	/* for whoever runs the loop to do and to reset */
 	bool quit, snapshot, redraw;
-	char message[160]; /* of the last action, until the next key */
+	char message[160]; /* what the last action led to, or went wrong: until the next key */
+	uint64_t message_left_ns;
 };
 
 /* What the last frame showed. */
@@ -83,7 +84,9 @@ struct top_facts {
 
 void top_state_init(struct top_state *s);
 void top_state_key(struct top_state *s, const struct top_facts *f, uint32_t key);
-/* Time went by: of a recording that plays. */
+/* To be read beside the keys, for some seconds. */
+void top_state_say(struct top_state *s, const char *message);
+/* Time went by: of a recording that plays, and of a message. */
 void top_state_tick(struct top_state *s, const struct top_facts *f, uint64_t elapsed_ns);
 
 /* Finds the selected row again among n rows, and what of them is to be shown in `room` of them. */

@@ -5,7 +5,9 @@
 
 #include "view/top/view.h"
 
-#define NAME_MIN 14  /* columns of a name, before numbers are left out */
+#define NAME_MIN 14  /* columns of a name, before numbers are left out; */
+#define NAME_WIDE 24 /* on a terminal of some width */
+#define NAME_TOLD 32 /* with these a process can be told: faults and spikes go for them */
 #define NAME_GOOD 40 /* with these there is room for curves */
 #define CURVE 14
 #define NOTE_WIDE 8 /* " ◀ peak" */
@@ -32,13 +34,20 @@ static void remove_column(struct shape *s, size_t i)
 	s->n--;
 }
 
-/* Which column goes first where there is no room: counts, then from the right; the peak goes last.
- */
-static size_t least(const struct shape *s)
+/* Faults, then the spike, which is what the peak has over the rest. SIZE_MAX: they are gone. */
+static size_t least_extra(const struct shape *s)
 {
 	for (size_t i = s->n; i--;)
-		if (s->column[i]->unit == UNIT_COUNT)
+		if (s->column[i]->unit == UNIT_COUNT || s->column[i]->flags & COLUMN_EXTRA)
 			return i;
+	return SIZE_MAX;
+}
+
+/* Which column goes first where there is no room: from the right; the peak goes last. */
+static size_t least(const struct shape *s)
+{
+	if (least_extra(s) != SIZE_MAX)
+		return least_extra(s);
 	for (size_t i = s->n; i--;)
 		if (s->column[i]->unit == UNIT_BYTES &&
 		    !(s->column[i]->flags & (COLUMN_MARKED | COLUMN_LIVE)))
@@ -54,13 +63,16 @@ static size_t least(const struct shape *s)
 
 static void choose_shape(const struct top_view *v, struct shape *s)
 {
-	int cols = v->g->cols;
+	int cols = v->g->cols, min = cols >= 60 ? NAME_WIDE : NAME_MIN;
 
 	s->n = top_columns(s->column);
 	s->note = cols >= 100 ? NOTE_WIDE : cols >= 30 ? NOTE : 0;
 	s->curve = 0;
-	while (s->n && cols - s->note - numbers_width(s) < (cols >= 60 ? 24 : NAME_MIN))
+	while (s->n && cols - s->note - numbers_width(s) < min)
 		remove_column(s, least(s));
+	while (min == NAME_WIDE && least_extra(s) != SIZE_MAX &&
+	       cols - s->note - numbers_width(s) < NAME_TOLD)
+		remove_column(s, least_extra(s));
 	s->name = cols - s->note - numbers_width(s);
 	if (s->name >= NAME_GOOD + CURVE) {
 		s->curve = CURVE;
@@ -131,26 +143,6 @@ static bool is_owner(struct top_view *v, const struct top_row *row, const struct
 	       owner.start_win == ph->start_win && owner.kind == ph->kind && owner.id == ph->id;
 }
 
-static bool died(const struct process *p)
-{
-	return p->exit == PX_OOM || p->exit == PX_SIGNAL;
-}
-
-static void process_text(const struct top_view *v, const struct board_process *bp, char *out,
-			 size_t cap, enum cell_style *style)
-{
-	char how[64];
-	size_t n;
-
-	top_process_name(v, bp, out, cap);
-	*style = CELL_STRONG;
-	if (!bp->ended || v->at < bp->last_ns || bp->p.exit == PX_RUNNING)
-		return;
-	*style = died(&bp->p) ? CELL_BAD : CELL_FAINT;
-	n = strlen(out);
-	snprintf(out + n, cap - n, "  %s", view_exit(how, &bp->p));
-}
-
 static const char *note_of(struct top_view *v, const struct top_row *row, const struct phase *ph,
 			   int room)
 {
@@ -181,8 +173,9 @@ static bool draw_rest(struct top_view *v, const struct top_row *row, int at)
 	if (row->start_win == TOP_SMALL)
 		snprintf(
 		    text, sizeof(text),
-		    "%zu processes of less than a second without marks: largest peak %s MiB (t: all)",
-		    v->list->small, text_mib(peak, most > INT64_MAX ? INT64_MAX : (int64_t)most));
+		    "%zu %sprocesses of less than a second without marks: largest peak %s MiB (t: all)",
+		    v->list->small, v->b->over ? "" : "ended ",
+		    text_mib(peak, most > INT64_MAX ? INT64_MAX : (int64_t)most));
 	else if (row->start_win == TOP_THREAD && !row->thread)
 		top_threads_rest(v, row->bp, text, sizeof(text));
 	else
@@ -196,24 +189,28 @@ static void draw_row(struct top_view *v, const struct shape *s, const struct top
 	char name[TOP_NAME_MAX];
 	bool process = row->start_win == TOP_NOW;
 	bool past = !v->now && !row->done;
-	enum cell_style style = CELL_PLAIN;
+	enum cell_style style = process ? top_process_style(v, row->bp) : CELL_PLAIN;
 	struct phase ph;
-	struct row r = {.run = &v->b->run, .p = &row->bp->p, .ph = &ph};
+	struct row r = {.run = &v->b->run,
+			.p = &row->bp->p,
+			.ph = &ph,
+			.gone = process && top_is_gone(v, row->bp)};
 	int indent = (int)row->depth * 2, col = s->name;
 	const char *note;
 
 	if (draw_rest(v, row, at) || !top_row_phase(v, row, &ph))
 		return;
-	if (process)
-		process_text(v, row->bp, name, sizeof(name), &style);
-	else if (row->thread)
+	if (row->thread)
 		top_thread_name(v, row, name, sizeof(name));
-	else
+	else if (!process)
 		top_phase_name(v, row->bp, &ph, name);
 	note = note_of(v, row, &ph, s->note);
 	if (indent > s->name / 3)
 		indent = s->name / 3;
-	cells_fit(v->g, at, indent, s->name - indent - 1, note ? CELL_PEAK : style, name);
+	if (process)
+		top_draw_process(v, row->bp, at, indent, s->name - indent - 1, style);
+	else
+		cells_fit(v->g, at, indent, s->name - indent - 1, note ? CELL_PEAK : style, name);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct column *c = s->column[i];
 

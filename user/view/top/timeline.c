@@ -173,16 +173,6 @@ struct strip {
 	bool implied; /* which of them are drawn now: named ones go over implied ones */
 };
 
-static void note_boundary(struct top_view *v, uint64_t ns)
-{
-	struct top_facts *f = v->f;
-
-	if (ns < v->at && (f->before_ns == TOP_NOW || ns > f->before_ns))
-		f->before_ns = ns;
-	if (ns > v->at && ns < f->after_ns)
-		f->after_ns = ns;
-}
-
 /* "|transform:users----": a name where it has room. */
 static void draw_phase(struct strip *s, const struct phase *ph)
 {
@@ -217,29 +207,30 @@ static void draw_strip(struct top_view *v, const struct axis *a, int row)
 		return;
 	for (int pass = 0; pass < 2; pass++) {
 		s.implied = !pass;
-		for (const struct board_phase *d = s.bp->phases; d; d = d->older) {
+		for (const struct board_phase *d = s.bp->phases; d; d = d->older)
 			draw_phase(&s, &d->ph);
-			note_boundary(v, d->ph.start_ns);
-			note_boundary(v, d->ph.end_ns);
-		}
 		n = v->now ? top_open(v, s.bp) : 0;
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; i < n; i++)
 			draw_phase(&s, &v->list->open[i]);
-			note_boundary(v, v->list->open[i].start_ns);
-		}
 	}
+}
+
+/* Of the page: of a phase, a process, the whole job. TOP_NOW: none yet. */
+static uint64_t peak_ns(const struct top_view *v)
+{
+	if (!v->b->peak.mm_id)
+		return TOP_NOW;
+	if (v->has_focus_phase)
+		return v->focus_phase.peak.at_ns;
+	return v->focus ? v->focus->p.peak.at_ns : v->b->peak.at_ns;
 }
 
 static void mark_peak(struct top_view *v, const struct axis *a, int row)
 {
-	const struct peak *peak = v->has_focus_phase ? &v->focus_phase.peak
-				  : v->focus	     ? &v->focus->p.peak
-						     : NULL;
-	uint64_t at = peak ? peak->at_ns : v->b->peak.at_ns;
-	int col = column_of(a, at);
+	uint64_t at = peak_ns(v);
+	int col = at == TOP_NOW ? -1 : column_of(a, at);
 
-	v->f->peak_ns = v->b->peak.mm_id ? at : TOP_NOW;
-	if (col >= 0 && v->b->peak.mm_id)
+	if (col >= 0)
 		cells_put(v->g, row, a->left + col, 1, CELL_PEAK, v->g->ascii ? "^" : "▲");
 }
 
@@ -259,26 +250,57 @@ static void mark_moment(struct top_view *v, const struct axis *a, int row, int h
 	}
 }
 
+static struct axis axis_of(const struct top_view *v)
+{
+	struct axis a = {.left = v->g->cols >= 40 ? AXIS : 0};
+
+	a.width = v->g->cols - a.left;
+	choose_time(v, &a);
+	return a;
+}
+
+static void note_boundary(struct top_view *v, uint64_t ns)
+{
+	struct top_facts *f = v->f;
+
+	if (ns < v->at && (f->before_ns == TOP_NOW || ns > f->before_ns))
+		f->before_ns = ns;
+	if (ns > v->at && ns < f->after_ns)
+		f->after_ns = ns;
+}
+
+void top_moments(struct top_view *v)
+{
+	struct axis a = axis_of(v);
+	struct board_process *bp = whose(v);
+	size_t n = bp && v->now ? top_open(v, bp) : 0;
+
+	v->f->peak_ns = peak_ns(v);
+	v->f->step_ns = (a.to - a.from) / (unsigned)a.width;
+	v->f->before_ns = v->f->after_ns = TOP_NOW;
+	for (const struct board_phase *d = bp ? bp->phases : NULL; d; d = d->older) {
+		note_boundary(v, d->ph.start_ns);
+		note_boundary(v, d->ph.end_ns);
+	}
+	for (size_t i = 0; i < n; i++)
+		note_boundary(v, v->list->open[i].start_ns);
+}
+
 /* height: of the curve and, if it is more than one, the strip of phases under it. */
 int top_timeline(struct top_view *v, int row, int height)
 {
 	int strip = height > 1, curve_rows = height - strip;
-	struct axis a = {.left = v->g->cols >= 40 ? AXIS : 0};
+	struct axis a = axis_of(v);
 	uint64_t top;
 
-	a.width = v->g->cols - a.left;
 	if (height < 1 || a.width < 2)
 		return 0;
-	choose_time(v, &a);
 	top = largest(v, &a);
 	for (int col = 0; col < a.width; col++)
 		draw_column(v, &a, row, curve_rows, col, top);
 	draw_scale(v, &a, row, curve_rows, top);
-	v->f->step_ns = (a.to - a.from) / (unsigned)a.width;
-	v->f->before_ns = v->f->after_ns = TOP_NOW;
-	if (strip) {
+	if (strip)
 		draw_strip(v, &a, row + curve_rows);
-	}
 	mark_peak(v, &a, row);
 	mark_moment(v, &a, row, curve_rows);
 	return height;

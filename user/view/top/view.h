@@ -54,6 +54,8 @@ struct top_view {
 int top_list_build(struct top_view *v);
 /* Its open phases at the moment, outermost first: in v->list->open. */
 size_t top_open(struct top_view *v, const struct board_process *bp);
+/* Its memory is no more at the moment. */
+bool top_is_gone(const struct top_view *v, const struct board_process *bp);
 /* A process as if it were one phase, so that the columns of phases tell of it. */
 void top_process_phase(const struct top_view *v, const struct board_process *bp, struct phase *ph);
 bool top_row_phase(struct top_view *v, const struct top_row *row, struct phase *ph);
@@ -73,13 +75,17 @@ void top_thread_name(struct top_view *v, const struct top_row *row, char *out, s
 void top_process_line(struct top_view *v, int row);
 
 /* roll_up.c */
-/* Sets bp->small of those that did nothing of note in a run that is over; v->list counts them. */
+/* Sets bp->small of those that have ended and did nothing of note; v->list counts them. */
 void top_roll_up(struct top_view *v);
 
 /* names.c */
 /* "4242 python3 etl.py", "4242 (7) …", "4242 (7 in docker web-1) …". */
 void top_process_name(const struct top_view *v, const struct board_process *bp, char *out,
 		      size_t cap);
+/* process_row.c: the same in short, with its end, in so many columns. */
+void top_draw_process(struct top_view *v, const struct board_process *bp, int row, int col,
+		      int width, enum cell_style style);
+enum cell_style top_process_style(const struct top_view *v, const struct board_process *bp);
 /* Its label; of the time since a mark "(since LABEL)". */
 void top_phase_name(const struct top_view *v, const struct board_process *bp,
 		    const struct phase *ph, char out[static TOP_NAME_MAX]);
@@ -91,7 +97,10 @@ void top_since(const struct top_view *v, uint64_t ns, char out[static 32]);
 
 /* head.c, timeline.c, table.c, pages.c: parts of the screen; each returns the rows it took. */
 int top_head(struct top_view *v, int row, int room);
-void top_sentence(struct top_view *v, int row);
+/* bar.c: 1, or 0 where there is nothing to measure by. */
+int top_bar(struct top_view *v, int row);
+/* Where keys may lead to, seen or not: the peak, a column on, the boundaries of phases. */
+void top_moments(struct top_view *v);
 int top_timeline(struct top_view *v, int row, int height);
 /* A curve of one row, beside its numbers. */
 void top_curve(struct top_view *v, const struct board_process *bp, const struct phase *ph, int row,
@@ -101,6 +110,17 @@ void top_phase_page(struct top_view *v, int row, int room);
 void top_notes_page(struct top_view *v, int row, int room);
 void top_help_page(struct top_view *v, int row, int room);
 void top_footer(struct top_view *v, int row);
+
+/* head.c, bar.c: what they have in common. */
+char *top_mib(char out[static 24], uint64_t bytes);
+/* Of the page, at the moment; of the job its RSS sum. */
+uint64_t top_rss_at(const struct top_view *v);
+/* It is a sum of several processes. */
+bool top_is_sum(const struct top_view *v);
+/* The process that is nearest to its limit; NULL: there is no limit. */
+const struct board_process *top_tightest(const struct top_view *v);
+/* n of whole, in units of which there are `width`. */
+int top_scaled(uint64_t n, uint64_t whole, int width);
 
 /* "exit status 3", …, of the whole run; "" while it goes on. */
 void top_ended(const struct top_view *v, char *out, size_t cap);
