@@ -92,7 +92,7 @@ pid_of() { docker inspect -f '{{.State.Pid}}' "$1"; }
 			"proc()['pid'] == $pid" 'proc()["ns_pid"] == 1' 'proc()["container"]["runtime"] == "docker"' \
 			"proc()['container']['name'] == '$NAME-$way'" "proc()['container']['id'] == '$id'"
 		"$PP" report "$R" | head -n 1 | grep -qF "pid $pid (1 in docker $NAME-$way)"
-		COLUMNS=400 "$PP" top --batch "$R" | grep -q "^$pid (1 in docker $NAME-$way) "
+		COLUMNS=400 "$PP" top --batch "$R" | grep -q "^$pid (1 $NAME-$way) "
 		rm -f "$R"
 	done
 }

@@ -213,8 +213,7 @@ static void an_ended_process(void **state)
 	live_over(l, 0);
 	live_frame(l, 24, 120, true);
 	live_has(l, "RSS sum 0.0 (peak 100.0) MiB");
-	live_has(l,
-		 "exit status 0 at +3.51 s; peak 90.0 MiB ((after), pid 11, at +0.00 s)");
+	live_has(l, "exit status 0 at +3.51 s; peak 90.0 MiB ((after), pid 11, at +0.00 s)");
 	live_free(l);
 	sim_mm_free(&a);
 	sim_mm_free(&b);
