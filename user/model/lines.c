@@ -9,71 +9,9 @@
 
 #include "lib/plain.h"
 #include "lib/text.h"
-#include "model/writes.h"
+#include "model/lines_private.h"
 
-/* Bounds over all processes. */
-#define OPEN_LINES_MAX 4096u
-#define OPEN_BYTES_MAX (16u << 20)
-#define REFS_MAX 512u /* writes with an edge in one line */
-#define RELAYS 256u
-#define MATCHES 16 /* marks in one line */
-#define WRAPS 16   /* times that a pattern goes on in the next line */
-#define KEEP_BYTES 512u
-
-/* From this byte of a line on it is of this write. */
-struct ref {
-	struct out_write *write;
-	size_t at;
-};
-
-struct line_key {
-	uint32_t file, tid;
-};
-
-struct line {
-	struct line_key key;
-	uint64_t mm_id;
-	char *buf;
-	size_t len, cap;
-	size_t joint; /* where it went on after other threads had written; 0: nowhere */
-	uint64_t turn;
-	struct ref *refs;
-	size_t nrefs, caprefs;
-	uint64_t writing; /* write with an edge whose end has not come */
-	bool matched;	  /* as it stood, before its end */
-	bool cut;
-	unsigned int wraps; /* lines in it that have their end, as a pattern goes on behind them */
-	struct line *prev, *next; /* of the file */
-	UT_hash_handle hh;
-};
-
-struct out_file {
-	uint32_t number;
-	uint64_t mm_id, pipe, from;
-	uint32_t last_tid;
-	uint64_t turn; /* changes of thread */
-	struct line *lines;
-	UT_hash_handle hh;
-};
-
-/* Lines with marks that went into a pipe: whoever reads it may print them again. */
-struct relay {
-	uint64_t pipe, hash;
-};
-
-struct lines {
-	struct patterns *patterns;
-	struct lines_counts counts;
-	struct out_file *files;
-	struct line *lines;
-	struct writes writes;
-	size_t bytes;
-	struct relay relay[RELAYS];
-	unsigned int next_relay;
-	struct pattern_match found[MATCHES];
-	char joined[2 * LINE_MAX_BYTES];
-	char plain[2 * LINE_MAX_BYTES + 1];
-};
+#define WRAPS 16 /* times that a pattern goes on in the next line */
 
 struct lines *lines_new(struct patterns *patterns)
 {
@@ -84,50 +22,6 @@ struct lines *lines_new(struct patterns *patterns)
 	return l;
 }
 
-static void clear_line(struct lines *l, struct line *ln)
-{
-	while (ln->nrefs)
-		writes_put(&l->writes, ln->refs[--ln->nrefs].write);
-	l->bytes -= ln->len;
-	ln->len = ln->joint = 0;
-	ln->matched = ln->cut = false;
-	ln->wraps = 0;
-	if (ln->cap > KEEP_BYTES) {
-		free(ln->buf);
-		ln->buf = NULL;
-		ln->cap = 0;
-	}
-	if (ln->caprefs > 8) {
-		free(ln->refs);
-		ln->refs = NULL;
-		ln->caprefs = 0;
-	}
-}
-
-static struct out_file *find_file(const struct lines *l, uint32_t number)
-{
-	struct out_file *f;
-
-	HASH_FIND(hh, l->files, &number, sizeof(number), f);
-	return f;
-}
-
-static void free_line(struct lines *l, struct line *ln)
-{
-	struct out_file *f = find_file(l, ln->key.file);
-
-	clear_line(l, ln);
-	HASH_DEL(l->lines, ln);
-	DL_DELETE(f->lines, ln);
-	free(ln->buf);
-	free(ln->refs);
-	free(ln);
-	if (f->lines)
-		return;
-	HASH_DEL(l->files, f);
-	free(f);
-}
-
 void lines_free(struct lines **lp)
 {
 	struct lines *l = *lp;
@@ -136,7 +30,7 @@ void lines_free(struct lines **lp)
 	if (!l)
 		return;
 	while (l->lines)
-		free_line(l, l->lines);
+		lines_remove(l, l->lines);
 	HASH_ITER (hh, l->files, f, next) {
 		HASH_DEL(l->files, f);
 		free(f);
@@ -144,116 +38,6 @@ void lines_free(struct lines **lp)
 	writes_free(&l->writes);
 	free(l);
 	*lp = NULL;
-}
-
-static struct out_file *get_file(struct lines *l, const struct ev_output *out)
-{
-	struct out_file *f = find_file(l, out->file);
-
-	if (f)
-		return f;
-	f = calloc(1, sizeof(*f));
-	if (!f)
-		return NULL;
-	f->number = out->file;
-	f->mm_id = out->mm_id;
-	f->pipe = out->pipe;
-	f->from = out->from;
-	f->last_tid = out->tid;
-	HASH_ADD(hh, l->files, number, sizeof(f->number), f);
-	if (!f->hh.tbl) {
-		free(f);
-		return NULL;
-	}
-	return f;
-}
-
-static struct line *get_line(struct lines *l, struct out_file *f, const struct ev_output *out)
-{
-	struct line_key key = {out->file, out->tid};
-	struct line *ln;
-
-	HASH_FIND(hh, l->lines, &key, sizeof(key), ln);
-	if (ln)
-		return ln;
-	ln = calloc(1, sizeof(*ln));
-	if (!ln)
-		return NULL;
-	ln->key = key;
-	ln->mm_id = out->mm_id;
-	HASH_ADD(hh, l->lines, key, sizeof(key), ln);
-	if (!ln->hh.tbl) {
-		free(ln);
-		return NULL;
-	}
-	DL_APPEND(f->lines, ln);
-	return ln;
-}
-
-/* The oldest go when there are too many, or too long ones; not the one in hand. */
-static void make_room(struct lines *l, const struct line *keep)
-{
-	while (HASH_COUNT(l->lines) > OPEN_LINES_MAX || l->bytes > OPEN_BYTES_MAX) {
-		struct line *ln = l->lines;
-
-		if (ln == keep)
-			ln = ln->hh.next;
-		if (!ln)
-			return;
-		if (ln->len)
-			l->counts.torn++;
-		free_line(l, ln);
-	}
-}
-
-static int add_ref(struct line *ln, struct out_write *w)
-{
-	struct ref *more;
-
-	if (!w || (ln->nrefs && ln->refs[ln->nrefs - 1].write == w) || ln->nrefs == REFS_MAX)
-		return 0;
-	if (ln->nrefs == ln->caprefs) {
-		size_t cap = ln->caprefs ? 2 * ln->caprefs : 4;
-
-		more = realloc(ln->refs, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		ln->refs = more;
-		ln->caprefs = cap;
-	}
-	ln->refs[ln->nrefs++] = (struct ref){w, ln->len};
-	w->refs++;
-	return 0;
-}
-
-static int append(struct lines *l, struct line *ln, const char *bytes, size_t n,
-		  struct out_write *w)
-{
-	int err = add_ref(ln, w);
-	char *more;
-
-	if (ln->len + n > LINE_MAX_BYTES) {
-		n = LINE_MAX_BYTES - ln->len;
-		l->counts.cut += !ln->cut;
-		ln->cut = true;
-	}
-	if (err || !n)
-		return err;
-	if (ln->len + n > ln->cap) {
-		size_t cap = ln->cap ? ln->cap : 128;
-
-		while (cap < ln->len + n)
-			cap *= 2;
-		more = realloc(ln->buf, cap);
-		if (!more)
-			return -ENOMEM;
-		ln->buf = more;
-		ln->cap = cap;
-	}
-	memcpy(ln->buf + ln->len, bytes, n);
-	ln->len += n;
-	l->bytes += n;
-	return 0;
 }
 
 /* Text that is to be matched, and the writes that it is of. */
@@ -339,7 +123,7 @@ static bool match_handed_on(struct lines *l, struct out_file *f, const struct li
 		memcpy(l->joined + o->len, t->s, t->n);
 		if (!match(l, f, &both))
 			continue;
-		clear_line(l, o);
+		lines_clear(l, o);
 		return true;
 	}
 	return false;
@@ -399,7 +183,7 @@ static void end_wrapped(struct lines *l, struct out_file *f, struct line *ln, st
 	if (!ln->wraps || ln->buf[ln->len - 1] != '\n')
 		return;
 	complete(l, f, ln, &t, false);
-	clear_line(l, ln);
+	lines_clear(l, ln);
 }
 
 static int take(struct lines *l, struct out_file *f, struct line *ln, const struct ev_output *out,
@@ -413,21 +197,21 @@ static int take(struct lines *l, struct out_file *f, struct line *ln, const stru
 		struct text t = {.s = s, .n = (size_t)(nl - s), .last = w};
 
 		if (ln->len || t.n > LINE_MAX_BYTES) {
-			err = append(l, ln, s, t.n, w);
+			err = lines_append(l, ln, s, t.n, w);
 			s = nl;
 			t = (struct text){ln->buf, ln->len, ln->refs, ln->nrefs, 0, w, ln->len};
 		}
 		if (!err && *nl == '\n' && goes_on(l, ln, &t)) {
-			err = append(l, ln, s, (size_t)(nl + 1 - s), w);
+			err = lines_append(l, ln, s, (size_t)(nl + 1 - s), w);
 			ln->wraps++;
 		} else if (!err) {
 			complete(l, f, ln, &t, first);
-			clear_line(l, ln);
+			lines_clear(l, ln);
 		}
 		first = false;
 	}
 	if (!err && s < end)
-		err = append(l, ln, s, (size_t)(end - s), w);
+		err = lines_append(l, ln, s, (size_t)(end - s), w);
 	if (!err && out->flags & PP_OUT_LAST)
 		end_wrapped(l, f, ln, w);
 	return err;
@@ -436,15 +220,15 @@ static int take(struct lines *l, struct out_file *f, struct line *ln, const stru
 int lines_output(struct lines *l, const struct ev_output *out)
 {
 	struct out_write *w = NULL, *old;
-	struct out_file *f = get_file(l, out);
-	struct line *ln = f ? get_line(l, f, out) : NULL;
+	struct out_file *f = lines_get_file(l, out);
+	struct line *ln = f ? lines_get(l, f, out) : NULL;
 	int err;
 
 	if (!ln)
 		return -ENOMEM;
 	if (out->flags & PP_OUT_GAP) {
 		l->counts.torn++;
-		clear_line(l, ln);
+		lines_clear(l, ln);
 	}
 	if (f->last_tid != out->tid) {
 		f->turn++;
@@ -473,7 +257,7 @@ int lines_output(struct lines *l, const struct ev_output *out)
 			ln->writing = out->write;
 		writes_put(&l->writes, w);
 	}
-	make_room(l, ln);
+	lines_make_room(l, ln);
 	return err;
 }
 
@@ -492,7 +276,7 @@ static void match_as_it_stands(struct lines *l, struct line *ln)
 	if (ln->matched || !ln->len)
 		return;
 	l->counts.lines++;
-	ln->matched = match(l, find_file(l, ln->key.file), &t);
+	ln->matched = match(l, lines_file(l, ln->key.file), &t);
 }
 
 void lines_force(struct lines *l, uint64_t write)
@@ -530,7 +314,7 @@ void lines_drop(struct lines *l, uint64_t mm_id)
 
 	HASH_ITER (hh, l->lines, ln, next)
 		if (ln->mm_id == mm_id)
-			free_line(l, ln);
+			lines_remove(l, ln);
 	writes_drop(&l->writes, mm_id);
 	l->counts.dropped = l->writes.dropped;
 }
