@@ -63,3 +63,36 @@ check_labels() {
 	q 'labels == ["before", "(unreadable)", "after", "(after)"]' \
 		'proc()["phases"][1]["label_state"] == "unreadable"' 'proc()["exit"]["status"] == 0'
 }
+
+# bats test_tags=host
+@test "a C++ program's own log_rss() is a marker where its label is first for sure; else that is said, with what to do" {
+	cat >"$T/own.cc" <<-'EOF'
+		#include <cstdlib>
+		#include <cstring>
+		#define BODY { asm volatile("" : : "r"(label) : "memory"); }
+		DECLARED
+		int main()
+		{
+			free(memset(malloc(20 << 20), 1, 20 << 20));
+			CALLED("load");
+		}
+	EOF
+	own() { g++ -O0 "-DDECLARED=$1" "-DCALLED=$2" "$T/own.cc" -o "$T/own"; }
+	for declared in 'void log_rss(const char *label, int = 0) BODY' 'static void log_rss(const char *label) BODY' \
+		'namespace { void log_rss(const char *label) BODY }' 'namespace app { extern "C" void log_rss(const char *label) BODY } using app::log_rss;'; do
+		own "$declared" log_rss
+		peak_run -q -- "$T/own"
+		q 'ph("load")["kind"] == "checkpoint" and near(ph("load")["peak_bytes"], 21 * MIB, 2 * MIB)'
+		[ ! -s "$ERR" ] || fail "$declared: $(cat "$ERR")"
+	done
+	for declared in 'namespace app { void log_rss(const char *label, int = 0) BODY }' 'struct app { static void log_rss(const char *label); }; void app::log_rss(const char *label) BODY'; do
+		own "$declared" app::log_rss
+		peak_run -q -- "$T/own"
+		q '[p["kind"] for p in proc()["phases"]] == ["startup"]'
+		[ "$(grep -c 'app::log_rss() of .*/own is not taken for a marker' "$ERR")" -eq 1 ]
+		grep -qF "→ make it extern \"C\"" "$ERR"
+		peak_run -q --span 'own:app::log_rss' -- "$T/own"
+		q 'ph("app::log_rss")["kind"] == "span"'
+		[ ! -s "$ERR" ] || fail "$(cat "$ERR")"
+	done
+}

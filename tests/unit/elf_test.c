@@ -13,6 +13,7 @@
 
 #include "elf_image.h"
 #include "resolve/elf.h"
+#include "resolve/own_log_rss.h"
 
 static int find(const struct image *img, struct elf_sites *sites)
 {
@@ -169,6 +170,79 @@ static void own_functions(void **state)
 	image_marker_note(&img, 0);
 	assert_int_equal(find(&img, &sites), 1);
 	assert_int_equal(sites.site[0].kind, ELF_SITE_MARKER);
+}
+
+static void functions_of_cxx(void **state)
+{
+	static const struct {
+		const char *symbol;
+		enum own_log_rss own;
+	} c[] = {
+	    {"_Z7log_rssPKc", OWN_LABEL_FIRST},
+	    {"_ZL7log_rssPKc", OWN_LABEL_FIRST},  /* static */
+	    {"_Z7log_rssPKcib", OWN_LABEL_FIRST}, /* defaulted arguments */
+	    {"_ZN12_GLOBAL__N_17log_rssEPKc", OWN_LABEL_FIRST},
+	    {"_ZN3app12_GLOBAL__N_17log_rssEPKci", OWN_LABEL_FIRST},
+	    {"_ZN3app7log_rssEPKc", OWN_UNSURE},      /* app: a namespace, a class? */
+	    {"_ZNK3app7log_rssEPKc", OWN_UNSURE},     /* a method */
+	    {"_ZN3app7log_rssB5cxx11EPKc", OWN_NONE}, /* a tag, and so what it returns first */
+	    {"_ZN12_GLOBAL__N_13app7log_rssEPKc", OWN_UNSURE},
+	    {"_Z7log_rssiPKc", OWN_UNSURE},
+	    {"_Z7log_rssPc", OWN_UNSURE},
+	    {"_Z7log_rssSt17basic_string_viewIcSt11char_traitsIcEE", OWN_UNSURE},
+	    {"_ZN3app7log_rss17h0123456789abcdefE", OWN_UNSURE}, /* Rust */
+	    {"_RNvCsdBezzDwma51_3app7log_rss", OWN_UNSURE},
+	    {"_Z7log_rssv", OWN_NONE}, /* no label at all */
+	    {"_ZN3app7log_rssEi", OWN_NONE},
+	    {"_Z10my_log_rssPKc", OWN_NONE},
+	    {"_Z11log_rss_nowPKc", OWN_NONE},
+	    {"_ZN3app7log_rss3runEPKc", OWN_NONE},	    /* log_rss is a class */
+	    {"_ZZN3app7log_rssEPKcENKUlvE_clEv", OWN_NONE}, /* a lambda within */
+	    {"_Z7log_rssPKc.cold", OWN_NONE},
+	    {"_Z7log_rssPKc.constprop.0", OWN_NONE},
+	    {"_Z1fPFvPKcE", OWN_NONE},
+	    {"log_rss", OWN_NONE},
+	    {"_Z7log_rssP", OWN_NONE},
+	    {"_Z", OWN_NONE},
+	    {"", OWN_NONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		if (own_log_rss(c[i].symbol) != c[i].own)
+			fail_msg("%s is %d", c[i].symbol, own_log_rss(c[i].symbol));
+}
+
+static void own_functions_of_cxx(void **state)
+{
+	struct elf_sites sites;
+	struct image img;
+
+	(void)state;
+	image_init(&img);
+	image_symbol(&img, "_Z7log_rssv", global_func, 0);
+	image_symbol(&img, "_ZN3app7log_rssEPKc", ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0);
+	assert_int_equal(find(&img, &sites), 0);
+	assert_string_equal(sites.passed, "");
+	image_symbol(&img, "_ZN3app7log_rssEPKc", global_func, 1);
+	image_symbol(&img, "_ZN5other7log_rssEPKc", global_func, 2);
+	assert_int_equal(find(&img, &sites), 0);
+	assert_string_equal(sites.passed, "app::log_rss");
+	/* beside one that is taken, it calls that */
+	image_symbol(&img, "_Z7log_rssPKci", global_func, 3);
+	image_symbol(&img, "_ZN12_GLOBAL__N_17log_rssEPKc", global_func, 4);
+	assert_int_equal(find(&img, &sites), 2);
+	assert_int_equal(sites.site[0].kind, ELF_SITE_OWN_FUNCTION);
+	assert_int_equal(sites.site[0].entry, IMAGE_FUNCS + 16 * 3);
+	assert_int_equal(sites.site[1].entry, IMAGE_FUNCS + 16 * 4);
+	assert_string_equal(sites.passed, "");
+
+	/* so it does in a program that has log_rss() of a library */
+	image_init(&img);
+	image_symbol(&img, "_ZN3app7log_rssEPKc", global_func, 1);
+	image_symbol(&img, "log_rss", global_func, 0)->st_shndx = SHN_UNDEF;
+	assert_int_equal(find(&img, &sites), 0);
+	assert_string_equal(sites.passed, "");
 }
 
 /* Linkers store "log_rss" as the tail of "my_log_rss". */
@@ -379,6 +453,8 @@ int main(void)
 	    cmocka_unit_test(more_notes_than_room),
 	    cmocka_unit_test(notes_that_lie),
 	    cmocka_unit_test(own_functions),
+	    cmocka_unit_test(functions_of_cxx),
+	    cmocka_unit_test(own_functions_of_cxx),
 	    cmocka_unit_test(name_within_a_name),
 	    cmocka_unit_test(what_it_loads),
 	    cmocka_unit_test(scripts),

@@ -21,7 +21,7 @@ enum elf_site_kind {
 	/* peakphase_marker() of log_rss.h, found by its note: op, label, token in the first three
 	 * argument registers at each of the sites */
 	ELF_SITE_MARKER = 1,
-	/* a function log_rss(const char *) of the program's own: label in the first argument
+	/* a function log_rss(const char *, …) of the program's own: label in the first argument
 	 * register at entry; a checkpoint */
 	ELF_SITE_OWN_FUNCTION,
 	/* the entry of a function that is called where an exception is caught */
@@ -39,11 +39,15 @@ struct elf_site {
 };
 
 #define ELF_SITES_MAX 16u
+#define ELF_PASSED_MAX 256u
 
 struct elf_sites {
 	unsigned int n;	   /* sites found, no offset twice */
 	unsigned int more; /* valid ones that there was no room for */
 	struct elf_site site[ELF_SITES_MAX];
+	/* a function of that name whose label may not be its first argument, as in the source; "":
+	 * there is none, or something else to probe */
+	char passed[ELF_PASSED_MAX];
 };
 
 /*

@@ -8,43 +8,50 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "resolve/demangle.h"
 #include "resolve/elf_file.h"
+#include "resolve/own_log_rss.h"
 
 #define PIECE (64u << 10)
 #define TABLE_MAX (512ull << 20) /* longer tables are not searched: bounds the time, not memory */
 #define NAMES_MAX 64u /* a name is there once, or a few times as the tail of longer ones */
 
-/* With its NUL. */
 struct name {
 	const char *name;
-	size_t len;
+	size_t len; /* with its NUL */
 	enum elf_site_kind kind;
-	bool tail; /* also where more stands before it: Rust's name of the crate */
+	bool tail;    /* also where more stands before it: Rust's name of the crate */
+	bool mangled; /* a part of names that own_log_rss() knows more of */
 };
 #define NAME(s) .name = (s), .len = sizeof(s)
 
-/* log_rss in C, and log_rss(const char *) in C++. */
+/* In C; in C++, whatever it is in and takes. */
 static const struct name log_rss_names[] = {
-    {NAME("log_rss"), ELF_SITE_OWN_FUNCTION, false},
-    {NAME("_Z7log_rssPKc"), ELF_SITE_OWN_FUNCTION, false},
+    {NAME("log_rss"), .kind = ELF_SITE_OWN_FUNCTION},
+    {.name = "7log_rss",
+     .len = strlen("7log_rss"),
+     .kind = ELF_SITE_OWN_FUNCTION,
+     .tail = true,
+     .mangled = true},
 };
 
 /* glibc, musl; the runtimes of C++ and Rust. */
 static const struct name unwind_names[] = {
-    {NAME("__cxa_begin_catch"), ELF_SITE_CAUGHT, false},
-    {NAME("__rust_panic_cleanup"), ELF_SITE_CAUGHT, true},
-    {NAME("longjmp"), ELF_SITE_LONGJMP, false},
-    {NAME("_longjmp"), ELF_SITE_LONGJMP, false},
-    {NAME("siglongjmp"), ELF_SITE_LONGJMP, false},
-    {NAME("__libc_longjmp"), ELF_SITE_LONGJMP, false},
-    {NAME("__libc_siglongjmp"), ELF_SITE_LONGJMP, false},
-    {NAME("__longjmp_chk"), ELF_SITE_LONGJMP, false},
+    {NAME("__cxa_begin_catch"), .kind = ELF_SITE_CAUGHT},
+    {NAME("__rust_panic_cleanup"), .kind = ELF_SITE_CAUGHT, .tail = true},
+    {NAME("longjmp"), .kind = ELF_SITE_LONGJMP},
+    {NAME("_longjmp"), .kind = ELF_SITE_LONGJMP},
+    {NAME("siglongjmp"), .kind = ELF_SITE_LONGJMP},
+    {NAME("__libc_longjmp"), .kind = ELF_SITE_LONGJMP},
+    {NAME("__libc_siglongjmp"), .kind = ELF_SITE_LONGJMP},
+    {NAME("__longjmp_chk"), .kind = ELF_SITE_LONGJMP},
 };
 #define NAME_LEN_MAX sizeof("__rust_panic_cleanup")
-#define BEFORE 64u /* bytes of a name before a tail */
+#define BEFORE 256u /* bytes of a name before a tail */
 #define BUF_SIZE (BEFORE + PIECE + NAME_LEN_MAX)
 
 struct search {
@@ -53,8 +60,10 @@ struct search {
 	size_t nnames;
 	uint8_t *buf; /* BUF_SIZE bytes */
 	unsigned int n;
-	uint32_t offset[NAMES_MAX]; /* in the string table */
-	enum elf_site_kind kind[NAMES_MAX];
+	uint32_t offset[NAMES_MAX];	     /* in the string table */
+	const struct name *found[NAMES_MAX]; /* there */
+	uint64_t strings;		     /* where that is */
+	bool imported;			     /* one is another file's */
 	struct elf_sites *out;
 };
 
@@ -73,7 +82,7 @@ static void names_in_piece(struct search *s, uint64_t base, size_t len)
 
 			/* pieces overlap: one may be seen twice, which costs a slot and no more */
 			if (s->n < NAMES_MAX) {
-				s->kind[s->n] = s->name[k].kind;
+				s->found[s->n] = &s->name[k];
 				s->offset[s->n++] = (uint32_t)at;
 			}
 			p++;
@@ -86,6 +95,7 @@ static int search_strings(struct search *s, const Elf64_Shdr *strings)
 	uint64_t size = strings->sh_size;
 
 	s->n = 0;
+	s->strings = strings->sh_offset;
 	if (strings->sh_type != SHT_STRTAB || size > TABLE_MAX)
 		return 0;
 	for (uint64_t pos = 0; pos < size; pos += PIECE) {
@@ -103,14 +113,31 @@ static int search_strings(struct search *s, const Elf64_Shdr *strings)
 	return 0;
 }
 
-static void add_function(struct search *s, const Elf64_Sym *sym, enum elf_site_kind kind)
+/* What cannot be taken for sure is kept to be told of: the first such function. */
+static bool takes_label_first(struct search *s, const Elf64_Sym *sym)
+{
+	char symbol[MANGLED_MAX], name[DEMANGLED_MAX];
+	enum own_log_rss own;
+
+	if (elf_file_string(s->f, s->strings + sym->st_name, symbol, sizeof(symbol)) < 0)
+		return false;
+	own = own_log_rss(symbol);
+	if (own == OWN_UNSURE && !*s->out->passed && demangle(symbol, false, name))
+		snprintf(s->out->passed, ELF_PASSED_MAX, "%.*s", (int)ELF_PASSED_MAX - 1, name);
+	return own == OWN_LABEL_FIRST;
+}
+
+static void add_function(struct search *s, const Elf64_Sym *sym, const struct name *name)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	struct elf_site site = {.kind = kind};
+	struct elf_site site = {.kind = name->kind};
 	uint8_t code[sizeof(endbr64)];
 	uint64_t past;
 
+	s->imported |= sym->st_shndx == SHN_UNDEF && !name->mangled;
 	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
+		return;
+	if (name->mangled && !takes_label_first(s, sym))
 		return;
 	if (elf_file_offset(s->f, sym->st_value, 1, PF_X, &site.entry) || !site.entry)
 		return;
@@ -140,7 +167,7 @@ static int search_symbols(struct search *s, const Elf64_Shdr *table)
 		for (size_t i = 0; i < n; i++)
 			for (unsigned int k = 0; k < s->n; k++)
 				if (syms[i].st_name == s->offset[k])
-					add_function(s, &syms[i], s->kind[k]);
+					add_function(s, &syms[i], s->found[k]);
 		left -= n;
 		off += n * sizeof(*syms);
 	}
@@ -186,8 +213,12 @@ int elf_symbols_find(const struct elf_file *f, struct elf_sites *out)
 	    .nnames = sizeof(log_rss_names) / sizeof(log_rss_names[0]),
 	    .out = out,
 	};
+	int err = search_both(&s);
 
-	return search_both(&s);
+	/* Of a file that has another one, or calls one, this is no more than a way to it. */
+	if (out->n || s.imported)
+		*out->passed = '\0';
+	return err;
 }
 
 int elf_find_unwinding(int fd, struct elf_sites *out)

@@ -207,6 +207,23 @@ static int attach_code(struct probes *p, const char *name, int fd_of, struct pro
 	return 0;
 }
 
+/* Nobody knows why there are no phases otherwise. */
+static void say_passed(const char *path, const char *function)
+{
+	char file[512], name[ELF_PASSED_MAX * TEXT_ESCAPED_MAX];
+
+	if (!*function)
+		return;
+	text_escape(file, sizeof(file), path, strlen(path));
+	text_escape(name, sizeof(name), function, strlen(function));
+	say_warning(
+	    "%s() of %s is not taken for a marker: its name does not tell whether its first argument is the label",
+	    name, file);
+	say_remedy(
+	    "make it extern \"C\" log_rss(const char *), call that of <peakphase/log_rss.h> in it, or have its calls as spans: --span 'BINARY:%s'",
+	    name);
+}
+
 static struct content content_of(const struct stat *st)
 {
 	return (struct content){st->st_size, st->st_mtim.tv_sec, st->st_mtim.tv_nsec};
@@ -285,8 +302,10 @@ static int look_into(struct probes *p, const char *path, int fd, const struct st
 	if (n == -ENOMEM)
 		return n;
 	f->content = now;
-	if (n <= 0 && !f->code && !p->prog.spans)
+	if (n <= 0 && !f->code && !p->prog.spans) {
+		say_passed(path, sites.passed);
 		return 0;
+	}
 	/* Anew: an overlay that was written to shows another inode under the same number. */
 	c = code_of(p, fd, st);
 	if (!c)
@@ -298,6 +317,8 @@ static int look_into(struct probes *p, const char *path, int fd, const struct st
 	c->content = now;
 	err = n > 0 ? attach_code(p, path, fd, c, &sites) : 0;
 	err = err ? err : attach_spans(p, path, fd, c);
+	if (!c->spans.functions)
+		say_passed(path, sites.passed);
 	c->since_ns = clock_mono_ns();
 	return err ? err : (int)c->n;
 }
