@@ -61,6 +61,23 @@ page() {
 	grep -qx 'A phase: owns_peak is in no report' "$T/said"
 }
 
+@test "docs/json.md: its example is what its commands print" {
+	cd "$T"
+	mkdir build && ln -s "$W" build/workloads
+	sed '1,/^## An example$/d' "$ROOT/docs/json.md" | sed -n '/^```$/,/^```$/ { /^```$/d; p; }; /^```json/q' >commands
+	[ "$(wc -l <commands)" -eq 2 ]
+	PATH=$PEAKPHASE_BUILD:$PATH sh -c "$(head -n 1 commands)" >/dev/null 2>"$ERR"
+	PATH=$PEAKPHASE_BUILD:$PATH sh -c "$(tail -n 1 commands)" >report.json
+	"$PYTHON" "$ROOT/tests/lib/json_fields.py" --example "$ROOT/docs/json.md" report.json
+	# And it would notice.
+	sed 's/"spike_bytes"/"spike"/' "$ROOT/docs/json.md" >page.md
+	STATUS=0
+	"$PYTHON" "$ROOT/tests/lib/json_fields.py" --example page.md report.json 2>"$T/said" || STATUS=$?
+	[ "$STATUS" -eq 1 ]
+	grep -qx 'processes.phases: spike_bytes is not in the example' "$T/said"
+	grep -qx 'processes.phases: spike is in the example only' "$T/said"
+}
+
 @test "links lead to files and headings that exist" { docs links "$ROOT"/README.md "$ROOT"/docs/*.md; }
 
 @test "man pages have the options of --help, all of them and no others" {

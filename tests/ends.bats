@@ -153,3 +153,22 @@ full_disk_cleanup() { umount "$T/small" 2>/dev/null || true; }
 	grep -q 'no/such/folder' "$ERR"
 	[ ! -e "$T/ran" ]
 }
+
+@test "run ends with the command: who outlives it is counted, and its row says that no more is recorded" {
+	left() {
+		rm -f "$T/on" "$T/go"
+		peak_run "$@" -- sh -c "$W/script begin:serve ready:$T/on wait:$T/go hog:30 end & while [ ! -e $T/on ]; do sleep 0.02; done"
+		touch "$T/go"
+	}
+	left
+	grep -q '^peakphase: 1 process that the command started goes on, not recorded' "$ERR"
+	q '[p["exit"]["kind"] for p in procs if "script begin:serve" in p["command"] and p["begun_by"] == "exec" and not p["command"].startswith("sh")] == ["running"]'
+	"$PP" report "$R" | grep -q 'script begin:serve .*still running when the tracing ended, not recorded from then on$'
+	left -q
+	[ ! -s "$ERR" ] || fail "$(cat "$ERR")"
+	# Not of those that end before it, nor when it is the tracing that ends first.
+	peak_run -- sh -c "$W/script begin:serve sleep:50 end & wait"
+	refute grep 'not recorded' "$ERR"
+	peak_run -d 200ms -- sleep 0.5
+	refute grep 'not recorded' "$ERR"
+}

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""json_fields.py [--diff] PAGE REPORT...: docs/json.md has the fields of `report --json`, or of `diff --json`, all of them and no others.
+"""json_fields.py [--diff | --example] PAGE REPORT...: docs/json.md has the fields of `report --json`, or of `diff --json`, all of them and no others.
 
 Each section of the page is about one object: every key of it, and of what lies in it, stands there in backquotes; and every name in the
 first column of its table, or in a paragraph that begins with a bold one, is a key of it. The REPORTs together must show each field
 once; a paragraph about something that none of them has is passed over.
+
+--example: the page's example has the objects of the REPORT, which the same commands made: each with the same keys.
 """
 
 import json
@@ -34,6 +36,25 @@ def keys(value, stop):
     return set(value) | set().union(*(keys(v, stop) for k, v in value.items() if k not in stop), set())
 
 
+def shape(value, path, found):
+    """path → keys of the objects there."""
+    for v in value if isinstance(value, list) else [value]:
+        if isinstance(v, dict):
+            found.setdefault(path, set()).update(v)
+            for k in v:
+                shape(v[k], f"{path}.{k}".lstrip("."), found)
+    return found
+
+
+def example(page, report):
+    """What one of them has nothing of (a limit, a container) is not compared."""
+    text = re.search(r"^```json\n(.*?)^```$", section(page, "An example"), re.M | re.S)[1]
+    said, real = shape(json.loads(text), "", {}), shape(report, "", {})
+    bad = [f"{path or 'report'}: {k} is not in the example" for path in real for k in sorted(real[path] - said.get(path, real[path]))]
+    bad += [f"{path or 'report'}: {k} is in the example only" for path in said for k in sorted(said[path] - real.get(path, said[path]))]
+    sys.exit("\n".join(bad) or 0)
+
+
 def section(page, title):
     return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.M | re.S)[1]
 
@@ -48,6 +69,8 @@ def claimed(text, empty):
 
 def main(page, *reports):
     sections = SECTIONS
+    if page == "--example":
+        example(open(reports[0]).read(), json.load(open(reports[1])))
     if page == "--diff":
         sections, page, reports = DIFF, reports[0], reports[1:]
     page = open(page).read()

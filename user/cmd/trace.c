@@ -51,6 +51,7 @@ static void on_process_ended(void *ctx, const struct process *p)
 	struct trace *t = ctx;
 
 	t->live--;
+	t->outlived += p->exit == PX_RUNNING;
 	if (board_of(t))
 		board_process_ended(board_of(t), p);
 	if (t->store)

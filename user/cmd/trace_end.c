@@ -50,6 +50,18 @@ static void say_answer(const struct trace *t)
 	say_info("%s", text);
 }
 
+/* A command that puts a server into the background, for one: nobody expects the end of this then.
+ */
+static void say_outlived(const struct trace *t, int status)
+{
+	unsigned int n = t->outlived;
+
+	if (n && t->mode == TRACE_RUN && status >= 0 && !t->opt.quiet)
+		say_info(
+		    "%u process%s that the command started %s on, not recorded from here: attach -p, or wait in the command",
+		    n, n == 1 ? "" : "es", n == 1 ? "goes" : "go");
+}
+
 static void say_losses(const struct run_end *end)
 {
 	static const char *const what[PP_LOSS_MAX] = {
@@ -161,6 +173,7 @@ int trace_end(struct trace *t, int status)
 		say_warning("%llu lines were not shown: nobody read them in time",
 			    (unsigned long long)dropped);
 	say_answer(t);
+	say_outlived(t, status);
 	say_losses(&end);
 	if (session_unseen(t->session))
 		say_warning(

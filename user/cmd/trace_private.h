@@ -42,6 +42,7 @@ struct trace {
 	unsigned int not_run;	       /* commands of --on-cross */
 	unsigned int line_flags;
 	unsigned int live, seen;
+	unsigned int outlived; /* the tracing */
 	uint64_t began_ns, losses_ns;
 	struct best best;
 	struct small small;

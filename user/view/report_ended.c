@@ -25,7 +25,7 @@ int report_ended(struct report *r, const struct process *p)
 	int err = 0;
 
 	if (p->exit == PX_RUNNING && !r->src->run->running) {
-		out_str(&r->out, "still running when the tracing ended");
+		out_str(&r->out, "still running when the tracing ended, not recorded from then on");
 		return 0;
 	}
 	out_str(&r->out, view_exit(how, p));
