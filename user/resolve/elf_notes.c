@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is told by notes: our markers, and the build id. */
 #include "resolve/elf.h"
 
 #include <errno.h>
@@ -16,24 +17,6 @@ static const uint8_t nop1[] = {0x90};
 static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 static const uint8_t nop10[] = {0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00};
 static const uint8_t nop_arm64[] = {0x1f, 0x20, 0x03, 0xd5}; /* little-endian on arm64be, too */
-
-static int same_site(const struct elf_site *a, const struct elf_site *b)
-{
-	return a->kind == b->kind && a->entry == b->entry && a->nop1 == b->nop1 &&
-	       a->nop5 == b->nop5 && a->nop10 == b->nop10;
-}
-
-void elf_sites_add(struct elf_sites *out, const struct elf_site *site)
-{
-	for (unsigned int i = 0; i < out->n; i++)
-		if (same_site(&out->site[i], site))
-			return;
-	if (out->n == ELF_SITES_MAX) {
-		out->more++;
-		return;
-	}
-	out->site[out->n++] = *site;
-}
 
 /*
  * Offset of the instruction that field number i of the descriptor speaks of; 0 where there is none,
