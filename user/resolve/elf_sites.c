@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The list of what can be probed in a file, each place once. */
+#include "resolve/elf.h"
 #include "resolve/elf_file.h"
 
 static int same_site(const struct elf_site *a, const struct elf_site *b)
