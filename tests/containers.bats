@@ -149,6 +149,41 @@ pid_of() { docker inspect -f '{{.State.Pid}}' "$1"; }
 	q 'r["job"]["limit_owner"] is None or r["job"]["limit_owner"]["container"] is None' 'proc()["charge_peak_bytes"] > 40 * MIB'
 }
 
+@test "the lines of crossed limits and kills name the container, by the name that was typed" {
+	local pid who
+	container "$NAME" -m 100m -- script ready:/shared/on wait:/shared/go begin:grow repeat:40 hog:10 sleep:5 done
+	retry 30 test -e "$T/shared/on"
+	pid=$(pid_of "$NAME") who="(script, 1 in docker $NAME) in \[grow\]"
+	# shellcheck disable=SC2016
+	attach --container "$NAME" --ceiling 50M --headroom 40M --on-cross 'echo "crossed $PEAKPHASE_KIND: $PEAKPHASE_CONTAINER $PEAKPHASE_NS_PID"'
+	touch "$T/shared/go"
+	wait_for "$TRACER"
+	grep -q "^peakphase: ceiling 50.0 MiB crossed: pid $pid $who: limit 100.0 MiB of docker $NAME, charge" "$ERR"
+	grep -q "^peakphase: headroom below 40.0 MiB: pid $pid $who: limit 100.0 MiB of docker $NAME, charge" "$ERR"
+	grep -q "^peakphase: OOM kill: pid $pid $who: limit 100.0 MiB of docker $NAME hit" "$ERR"
+	grep -qx "crossed ceiling: $NAME 1" "$ERR"
+	grep -qx "crossed headroom: $NAME 1" "$ERR"
+	"$PP" report "$R" | grep "^OOM kill: pid $pid $who at "
+	q 'all(v["ns_pid"] == 1 for v in r["verdicts"])' "all(v['container']['name'] == '$NAME' for v in r['verdicts'])"
+}
+
+@test "the limit of what is around the container is not said to be the container's" {
+	local parent=/pod-$NAME dir=/sys/fs/cgroup/memory/pod-$NAME
+	[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ] || skip "the engine's driver may be systemd's on cgroup v2"
+	mkdir "$dir"
+	echo 128M >"$dir/memory.limit_in_bytes"
+	container "$NAME" --cgroup-parent "$parent" -m 400m -- script ready:/shared/on wait:/shared/go begin:grow repeat:40 hog:10 sleep:5 done
+	retry 30 test -e "$T/shared/on"
+	attach --container "$NAME"
+	touch "$T/shared/go"
+	wait_for "$TRACER"
+	docker rm -f "$NAME" >/dev/null
+	retry 30 rmdir "$dir"
+	grep -q "^peakphase: OOM kill: pid [0-9]* (script, 1 in docker $NAME) in \[grow\]: limit 128.0 MiB of $parent hit, charge" "$ERR"
+	"$PP" report "$R" | grep -q "^  limit 128.0 MiB of $parent hit, charge"
+	q "r['verdicts'][0]['limit_owner'] == {'level': 1, 'cgroup': '$parent'}" 'r["verdicts"][0]["limit_bytes"] == 128 * MIB'
+}
+
 @test "the marker library of the image is heard, at a place that the host does not have" {
 	[ ! -e /opt/marks ]
 	container "$NAME" -- linked /shared/go

@@ -78,6 +78,11 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 	grep -q "^OOM kill: pid $pid (script) in \[$HOOK\] at " "$T/text"
 	grep -q "limit 256.0 MiB of $P hit" "$T/text"
 	grep -q "grew most: \[$HOOK\]" "$T/text"
+	# What stands below it is the same at once and in the report.
+	sed -n '/^OOM kill/,/^killed/p' "$T/text" | grep -E '^  (the charge|grew most|phases open)' >"$T/below"
+	[ "$(wc -l <"$T/below")" -eq 2 ]
+	grep -E '^  (the charge|grew most|phases open)' "$ERR" | sed 's/by [0-9.]* MiB/by X/' >"$T/live"
+	sed 's/by [0-9.]* MiB/by X/' "$T/below" | diff - "$T/live"
 	grep -q ' headroom' "$T/text"
 }
 
@@ -88,7 +93,7 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 	in_cgroup "$C" "$W/printer" err 'line:reading rows' $'raw:row \033[2J5' hog:100 || status=$?
 	[ $status -eq 137 ]
 	printf '%s\n' '  | reading rows' '  | row \x1b[2J5' >"$T/want"
-	grep -a -A2 'peakphase: OOM kill' "$ERR" | tail -n 2 | diff "$T/want" -
+	sed -n '/peakphase: OOM kill/,/^peak RSS/p' "$ERR" | grep -a '^  | ' | diff "$T/want" -
 	"$PP" report "$R" | sed -n '/^OOM kill/,/^$/p' | grep '^  | ' | diff "$T/want" -
 	q 'r["verdicts"][0]["kind"] == "oom"' 'r["verdicts"][0]["stderr_lines"] == ["reading rows", "row \x1b[2J5"]'
 }
@@ -157,6 +162,29 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 		'r["verdicts"][0]["trigger"]["pid"] == procs[-1]["pid"]' 'r["verdicts"][0]["limit_bytes"] == 230 * MIB' \
 		'procs[-1]["exit"]["kind"] == "exit"'
 	grep -q "OOM kill: pid $TARGET (script), not traced, when pid .* wanted memory in \[greedy\]" "$ERR"
+}
+
+@test "a quiet victim: what grew most is another one's phase, which wanted the memory" {
+	local quiet greedy
+	cgroup culprit 200M
+	# shellcheck disable=SC2016
+	peak_run -- sh -c 'echo $$ >"$0/cgroup.procs"; (echo 1000 >/proc/self/oom_score_adj; exec "$1" begin:job begin:quiet hog:60 "ready:$2" "wait:$3") &
+		while [ ! -e "$2" ]; do sleep 0.05; done; "$1" begin:greedy repeat:16 hog:10 sleep:10 done end; wait' "$C" "$W/script" "$T/on" "$T/never" || true
+	# The kernel may kill a second one before the memory of the first has come back.
+	q 'all(v["kind"] == "oom" for v in r["verdicts"])' 'r["verdicts"][0]["phases"] == ["job", "quiet"]' \
+		'r["verdicts"][0]["trigger"]["pid"] == ph("greedy")["tid"] != r["verdicts"][0]["pid"]' \
+		'r["verdicts"][0]["grew_most"]["pid"] == ph("greedy")["tid"] and r["verdicts"][0]["grew_most"]["phase"] == "greedy"' \
+		'125 * MIB < r["verdicts"][0]["grew_most"]["grew_bytes"] < 145 * MIB' \
+		'[o["phases"] for o in r["verdicts"][0]["others"] if o["pid"] == ph("greedy")["tid"]] == [["greedy"]]'
+	greedy=$(jq '.verdicts[0].trigger.pid' "$T/report.json")
+	quiet=$(jq '.verdicts[0].pid' "$T/report.json")
+	"$PP" report "$R" >"$T/text"
+	for f in "$T/text" "$ERR"; do
+		grep -q "OOM kill: pid $quiet (script) in \[quiet\], when pid $greedy (script) wanted memory" "$f"
+		grep -qE "^  grew most: \\[greedy\\] by 1[2-4][0-9.]+ MiB, pid $greedy \\(script\\)\$" "$f"
+		grep -qxF '  phases open: [job], [quiet]' "$f"
+		grep -qxF "  others: pid $greedy (script) in [greedy]" "$f"
+	done
 }
 
 @test "attached to: the verdict is the same" {
@@ -265,6 +293,8 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 	grep -qx 'PEAKPHASE_THRESHOLD_BYTES=67108864' "$T/crossed"
 	grep -qx 'PEAKPHASE_COMMAND=script' "$T/crossed"
 	grep -qx "PEAKPHASE_RECORDING=$R" "$T/crossed"
+	sed -n 's/^PEAKPHASE_PID=//p' "$T/crossed" | sort | diff - <(sed -n 's/^PEAKPHASE_NS_PID=//p' "$T/crossed" | sort)
+	refute grep -q '^PEAKPHASE_CONTAINER' "$T/crossed"
 	grep -qFx "$EVIL" "$T/crossed.label"
 	grep -qx second "$T/crossed.label"
 	[ ! -e "$T/evil" ]

@@ -152,6 +152,56 @@ static void choice_after_the_exit(void **state)
 	assert_int_equal(r->g.revised[0].phases, r->g.pr[0].phases);
 }
 
+/* The same, and the killer still had it in hand: an edge of what has ended. */
+static void edge_after_the_exit(void **state)
+{
+	struct run *r = *state;
+	uint64_t boot = r->s.ev[0].edge.start_boot_ns;
+	const struct phase *grown;
+
+	sim_begin(&r->s, &r->m, PID, "x", 1);
+	sim_hog(&r->s, &r->m, PID, 60);
+	killed(r, &r->m, 0, kernel(&r->s));
+	oom(r, &r->m, kernel(&r->s))->edge.oom.start_boot_ns = boot;
+	run(r);
+	assert_int_equal(r->g.nvd, 2);
+	assert_int_equal(r->g.vd[1].kind, VD_OOM);
+	assert_int_equal(r->g.vd[0].id, r->g.vd[1].id);
+	assert_int_equal(r->g.nrevised, 1);
+	assert_int_equal(model_counts(r->model)->orphans, 0);
+	/* What it did is still known then. */
+	grown = model_grown(r->model, r->m.id);
+	assert_non_null(grown);
+	assert_int_equal(grown->label.len, 1);
+	assert_true(grown->grew_bytes >= 60 * MIB);
+	assert_null(model_grown(r->model, r->m.id + 1));
+}
+
+/* An outer span grew by what its inner one did; of a living one what has ended counts. */
+static void what_grew_most(void **state)
+{
+	struct run *r = *state;
+	const struct phase *grown;
+
+	assert_null(model_grown(r->model, r->m.id));
+	sim_begin(&r->s, &r->m, PID, "small", 1);
+	sim_hog(&r->s, &r->m, PID, 10);
+	sim_end(&r->s, &r->m, PID, 1);
+	sim_begin(&r->s, &r->m, PID, "outer", 2);
+	sim_hog(&r->s, &r->m, PID, 30);
+	sim_begin(&r->s, &r->m, PID, "inner", 3);
+	sim_hog(&r->s, &r->m, PID, 40);
+	sim_end(&r->s, &r->m, PID, 3);
+	sim_end(&r->s, &r->m, PID, 2);
+	for (size_t i = 0; i < r->s.n; i++)
+		assert_int_equal(model_feed(r->model, &r->s.ev[i]), 0);
+	grown = model_grown(r->model, r->m.id);
+	assert_non_null(grown);
+	assert_int_equal(grown->grew_bytes, 40 * MIB);
+	assert_int_equal(grown->label.len, 5);
+	assert_memory_equal(grown->label.bytes, "inner", 5);
+}
+
 /* The same pid, but a later process of it; and one that somebody killed. */
 static void choice_of_another(void **state)
 {
@@ -413,6 +463,8 @@ int main(void)
 	    TEST(chosen_then_exit),
 	    TEST(choice_lost),
 	    TEST(choice_after_the_exit),
+	    TEST(edge_after_the_exit),
+	    TEST(what_grew_most),
 	    TEST(choice_of_another),
 	    TEST(exit_lost),
 	    TEST(group),

@@ -80,6 +80,28 @@ static inline int fake_phases_at_time(void *ctx, uint64_t mm_id, uint64_t ns, re
 	return err;
 }
 
+/* Rising evenly within each phase. */
+static inline int fake_rss_at(void *ctx, uint64_t mm_id, uint64_t from_ns, uint64_t to_ns,
+			      uint64_t *bytes)
+{
+	struct fake *f = ctx;
+	int told = 0;
+
+	for (size_t i = 0; i < f->nphases; i++) {
+		const struct phase *ph = &f->phases[i];
+		double part;
+
+		if (ph->mm_id != mm_id || ph->start_ns >= to_ns || to_ns > ph->end_ns ||
+		    from_ns >= to_ns)
+			continue;
+		part = (double)(to_ns - ph->start_ns) / (double)(ph->end_ns - ph->start_ns);
+		*bytes =
+		    ph->start_bytes + (uint64_t)(part * (double)(ph->end_bytes - ph->start_bytes));
+		told = 1;
+	}
+	return told;
+}
+
 static inline int fake_each_share(void *ctx, report_share_fn fn, void *arg)
 {
 	struct fake *f = ctx;
@@ -165,6 +187,7 @@ static inline struct report_source fake_source(struct fake *f)
 	    .phases_at = fake_phases_at,
 	    .phases_of_headroom = fake_phases_of_headroom,
 	    .phases_at_time = fake_phases_at_time,
+	    .rss_at = fake_rss_at,
 	    .each_share = fake_each_share,
 	    .cgroup = fake_cgroup,
 	    .each_verdict = fake_each_verdict,

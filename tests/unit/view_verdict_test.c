@@ -13,7 +13,7 @@
 #include "golden.h"
 #include "view/grower.h"
 #include "view/report.h"
-#include "view/verdict.h"
+#include "view/verdict_more.h"
 #include "view_fake.h"
 
 /* A pipeline that its cgroup's limit ended in its third phase; a neighbour died before it. */
@@ -99,7 +99,8 @@ static void reports(void **state)
 static const char *line(const struct verdict *v, unsigned flags)
 {
 	static char out[VERDICT_LINE_MAX];
-	size_t n = verdict_line(out, v, flags);
+	static const struct verdict_who nobody;
+	size_t n = verdict_line(out, v, &nobody, flags);
 
 	assert_int_equal(n, strlen(out));
 	return out;
@@ -221,33 +222,190 @@ static void longest(void **state)
 	line(&v, TEXT_ASCII);
 }
 
+static int find_grower(struct fake *f, const struct verdict *v, struct grower *g)
+{
+	const struct report_source src = fake_source(f);
+	struct around a;
+	int found;
+
+	assert_int_equal(around_load(&a, &src), 0);
+	found = grower_find(&a, v, g);
+	around_free(&a);
+	return found;
+}
+
 /* Of spans within one another the innermost that grew by at least half. */
 static void grower(void **state)
 {
 	struct fake *f = malloc(sizeof(*f));
-	struct report_source src;
-	struct phase ph;
+	struct verdict v;
+	struct grower g;
 
 	(void)state;
 	assert_non_null(f);
 	fake_pipeline(f);
-	src = fake_source(f);
-	assert_int_equal(grower_find(&src, 1, &ph), 1);
-	assert_int_equal(ph.label.len, strlen("join"));
+	v = *fake_verdict(f, VD_OOM, 10);
+	assert_int_equal(find_grower(f, &v, &g), 1);
+	assert_int_equal(g.ph.label.len, strlen("join"));
 	f->phases[5].grew_bytes = f->phases[3].grew_bytes / 2 - FAKE_MIB;
-	assert_int_equal(grower_find(&src, 1, &ph), 1);
-	assert_int_equal(ph.label.len, strlen("transform:memberships"));
-	assert_int_equal(grower_find(&src, 2, &ph), 0);
+	assert_int_equal(find_grower(f, &v, &g), 1);
+	assert_int_equal(g.ph.label.len, strlen("transform:memberships"));
+	assert_int_equal(g.bytes, f->phases[3].grew_bytes);
+	v.mm_id = 2;
+	assert_int_equal(find_grower(f, &v, &g), 0);
+	v.mm_id = 1;
 	f->fail = -EIO;
-	assert_int_equal(grower_find(&src, 1, &ph), -EIO);
+	assert_int_equal(find_grower(f, &v, &g), -EIO);
 	free(f);
+}
+
+static void collect(void *arg, const char *text)
+{
+	char *all = arg;
+
+	strcat(strcat(all, text), "\n");
+}
+
+static const char *more(struct fake *f, const struct verdict *v)
+{
+	static char all[8 * VERDICT_MORE_MAX];
+	const struct report_source src = fake_source(f);
+	struct around a;
+
+	all[0] = '\0';
+	assert_int_equal(around_load(&a, &src), 0);
+	assert_int_equal(verdict_more(&a, v, 0, collect, all), 0);
+	around_free(&a);
+	return all;
+}
+
+/*
+ * A quiet victim, and in the same cgroup below the limit's owner one that grows, before and after
+ * the kill; beside it a larger one that has nothing to do with that limit, one that had ended, and
+ * one that came later.
+ */
+static struct verdict *fake_culprit(struct fake *f)
+{
+	static const char *const paths[] = {"/pod/a", "/pod/b/c", "/podium"};
+	struct process *p;
+	struct verdict *v;
+
+	fake_init(f);
+	for (size_t i = 0; i < 3; i++) {
+		f->cgroups[i].id = i + 1;
+		strcpy(f->cgroups[i].path, paths[i]);
+	}
+	f->ncgroups = 3;
+	p = fake_process(f, 10, "quiet", 0, 1000);
+	p->cgroup_id = 1;
+	p->limit = 200 * FAKE_MIB;
+	fake_phase(f, PH_SPAN, "outer", 0, 2, 0, 1000, 1, 61, 61);
+	fake_phase(f, PH_SPAN, "quiet", 1, 2, 1, 1000, 1, 61, 61);
+	v = fake_verdict(f, VD_OOM, 2);
+	v->phase_kind = PH_SPAN;
+	v->phase_label = f->phases[1].label;
+	v->cgroup_id = 1;
+	v->limit_usage = 200 * FAKE_MIB;
+	v->trigger_pid = 11;
+	strcpy(v->trigger_comm, "python3");
+	v->cgroup_len = 4;
+	memcpy(v->cgroup, "/pod", 4);
+	p = fake_process(f, 11, "greedy", 0, 2000);
+	p->cgroup_id = 2;
+	fake_phase(f, PH_SPAN, "greedy", 0, 2, 0, 2000, 0, 280, 280);
+	p->grew_bytes = 280 * FAKE_MIB;
+	p = fake_process(f, 12, "elsewhere", 0, 2000);
+	p->cgroup_id = 3;
+	fake_phase(f, PH_SPAN, "elsewhere", 0, 2, 0, 2000, 0, 900, 900);
+	p->grew_bytes = 900 * FAKE_MIB;
+	p = fake_process(f, 13, "over", 0, 900);
+	p->cgroup_id = 2;
+	fake_phase(f, PH_SPAN, "over", 0, 2, 0, 900, 0, 800, 800);
+	p->grew_bytes = 800 * FAKE_MIB;
+	p = fake_process(f, 14, "later", 1001, 2000);
+	p->cgroup_id = 2;
+	fake_phase(f, PH_SPAN, "later", 0, 2, 1001, 2000, 0, 800, 800);
+	p->grew_bytes = 800 * FAKE_MIB;
+	p = fake_process(f, 15, "sh", 0, 2000);
+	p->cgroup_id = 1;
+	fake_phase(f, PH_STARTUP, NULL, 0, 2, 0, 2000, 0, 1, 1);
+	return v;
+}
+
+static void culprit(void **state)
+{
+	struct fake *f = malloc(sizeof(*f));
+	struct verdict *v;
+
+	(void)state;
+	assert_non_null(f);
+	v = fake_culprit(f);
+	assert_non_null(strstr(
+	    line(v, 0),
+	    "OOM kill: pid 10 (python3) in [quiet], when pid 11 (python3) wanted memory: limit "));
+	assert_string_equal(more(f, v), "the charge held besides: charge − RSS = 139.0 MiB\n"
+					"grew most: [greedy] by 140.0 MiB, pid 11 (python3)\n"
+					"phases open: [outer], [quiet]\n"
+					"others: pid 11 (python3) in [greedy]\n");
+	report_golden(f, false, false, "report_culprit.txt");
+	report_golden(f, true, false, "report_culprit.json");
+	/* The machine's memory: everyone has his part in it. */
+	v->limit = v->limit_usage = EV_NONE;
+	assert_string_equal(
+	    more(f, v), "grew most: [elsewhere] by 450.0 MiB, pid 12 (python3)\n"
+			"phases open: [outer], [quiet]\n"
+			"others: pid 11 (python3) in [greedy]; pid 12 (python3) in [elsewhere]\n");
+	/* Its own limit is nobody else's. */
+	v->kind = VD_CEILING;
+	assert_string_equal(more(f, v), "phases open: [outer], [quiet]\n");
+	free(f);
+}
+
+/* A process in a container, and whose its limit is. */
+static void containers(void **state)
+{
+	struct cgroup c = {
+	    .path = "/pod12/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	    .runtime = "docker",
+	    .container = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	    .name = "api-1"};
+	struct verdict_who who = {.ns_pid = 1, .in = &c};
+	char text[VERDICT_TEXT_MAX];
+	struct verdict v = killed();
+
+	(void)state;
+	v.kind = VD_OOM;
+	v.limit = v.limit_usage = 200 * FAKE_MIB;
+	verdict_what(text, &v, &who, 0);
+	assert_string_equal(text, "OOM kill: pid 42 (python3, 1 in docker api-1) in [load:users]");
+	v.cgroup_len = (uint32_t)strlen(c.path);
+	memcpy(v.cgroup, c.path, v.cgroup_len);
+	verdict_why(text, &v, &who, 0);
+	assert_string_equal(text, "limit 200.0 MiB of docker api-1 hit, charge 200.0 MiB");
+	/* The pod's, not the container's. */
+	v.cgroup_len = 6;
+	v.limit_level = 1;
+	verdict_why(text, &v, &who, 0);
+	assert_string_equal(text, "limit 200.0 MiB of /pod12 hit, charge 200.0 MiB");
+	/* Another container's around it, of which no name is known. */
+	strcpy(c.container, "bbbb");
+	v.cgroup_len = (uint32_t)strlen(c.path);
+	verdict_why(text, &v, &who, 0);
+	assert_non_null(strstr(text, " aaaaaaaaaaaa) hit"));
+	who.in = NULL;
+	verdict_what(text, &v, &who, 0);
+	assert_string_equal(text, "OOM kill: pid 42 (python3, 1 in its container) in [load:users]");
+	who.ns_pid = 42;
+	verdict_what(text, &v, &who, 0);
+	assert_string_equal(text, "OOM kill: pid 42 (python3) in [load:users]");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(reports), cmocka_unit_test(senders), cmocka_unit_test(crossings),
-	    cmocka_unit_test(machine), cmocka_unit_test(longest), cmocka_unit_test(grower),
+	    cmocka_unit_test(reports), cmocka_unit_test(senders),    cmocka_unit_test(crossings),
+	    cmocka_unit_test(machine), cmocka_unit_test(longest),    cmocka_unit_test(grower),
+	    cmocka_unit_test(culprit), cmocka_unit_test(containers),
 	};
 
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))

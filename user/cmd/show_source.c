@@ -29,6 +29,16 @@ static int phases_at_time(void *ctx, uint64_t mm_id, uint64_t ns, report_phase_f
 	return recording_phases_at_time(ctx, mm_id, ns, fn, arg);
 }
 
+static int rss_at(void *ctx, uint64_t mm_id, uint64_t from_ns, uint64_t to_ns, uint64_t *bytes)
+{
+	struct event ev;
+	int told = recording_last_sample(ctx, mm_id, from_ns, to_ns, &ev);
+
+	if (told > 0)
+		*bytes = ev_rss(&ev.sample.now);
+	return told;
+}
+
 static int each_share(void *ctx, report_share_fn fn, void *arg)
 {
 	return recording_each_share(ctx, fn, arg);
@@ -122,6 +132,7 @@ struct report_source show_source(struct recording *r, const struct report_run *r
 	    .phases_at = phases_at,
 	    .phases_of_headroom = phases_of_headroom,
 	    .phases_at_time = phases_at_time,
+	    .rss_at = rss_at,
 	    .each_share = each_share,
 	    .cgroup = cgroup_names,
 	    .each_verdict = each_verdict,

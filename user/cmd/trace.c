@@ -273,10 +273,10 @@ int trace_begin(struct trace *t)
 		return err;
 	if (t->sink)
 		live_recording(t->sink, t->path);
-	if (t->store || board_of(t))
-		t->cgroups = cgroup_names_new("");
 	if (!t->opt.quiet && !t->opt.watch)
 		t->feed = feed_open(STDERR_FILENO);
+	if (t->store || board_of(t) || t->feed || t->oncross)
+		t->cgroups = noted_cgroups_new();
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		t->line_flags |= LINE_ASCII;
 	t->began_ns = clock_mono_ns();
@@ -407,7 +407,7 @@ int trace_drop(struct trace **tp)
 	oncross_stop(&t->oncross);
 	if (t->store)
 		store_close(&t->store, &(struct run_end){.finished = false, .status = -1});
-	cgroup_names_free(&t->cgroups);
+	noted_cgroups_free(&t->cgroups);
 	session_close(&t->session);
 	err = t->sink ? live_wait(t->sink) : 0;
 	live_drop(&t->sink);

@@ -36,7 +36,7 @@ struct trace {
 	struct printed *printed;       /* NULL: nobody asked for lines */
 	struct kept *kept;	       /* NULL: no output is recorded */
 	struct last_lines *last_lines; /* NULL: nobody asked for output */
-	struct cgroup_names *cgroups;  /* NULL: they go unnamed */
+	struct noted_cgroups *cgroups; /* NULL: they go unnamed */
 	struct live *sink;	       /* NULL: nothing is sent */
 	struct oncross *oncross;       /* NULL: nothing is run */
 	unsigned int not_run;	       /* commands of --on-cross */

@@ -58,7 +58,18 @@ static void put_phase(struct env *e, const struct verdict *v)
 		put(e, "PEAKPHASE_SINCE", l->bytes, strnlen(l->bytes, len));
 }
 
-size_t verdict_env(char *out, size_t cap, const struct verdict *v, const char *recording)
+/* As an engine takes it. */
+static void put_container(struct env *e, const struct cgroup *c)
+{
+	char name[VIEW_CONTAINER_MAX] = "";
+
+	if (c)
+		view_container_name(name, c, 0);
+	put_text(e, "PEAKPHASE_CONTAINER", name[0] ? name : NULL);
+}
+
+size_t verdict_env(char *out, size_t cap, const struct verdict *v, const struct verdict_who *who,
+		   const char *recording)
 {
 	bool limited = v->limit != EV_NONE && v->limit_usage != EV_NONE;
 	uint64_t left = limited && v->limit > v->limit_usage ? v->limit - v->limit_usage : 0;
@@ -67,6 +78,8 @@ size_t verdict_env(char *out, size_t cap, const struct verdict *v, const char *r
 	put_text(&e, "PEAKPHASE_KIND", v->kind == VD_CEILING ? "ceiling" : "headroom");
 	put_u64(&e, "PEAKPHASE_THRESHOLD_BYTES", v->threshold);
 	put_u64(&e, "PEAKPHASE_PID", v->pid);
+	put_u64(&e, "PEAKPHASE_NS_PID", who->ns_pid ? who->ns_pid : EV_NONE);
+	put_container(&e, who->in);
 	put(&e, "PEAKPHASE_COMMAND", v->comm, strnlen(v->comm, 16));
 	put_phase(&e, v);
 	put_u64(&e, "PEAKPHASE_AT_NS", v->at_ns);

@@ -105,6 +105,8 @@ static void cover(struct model *m, struct mm *p, uint64_t from)
 		p->implied = false;
 	else
 		p->implied_last = from - 1;
+	if (p->grown.kind >= PH_STARTUP && p->grown.start_win >= from)
+		p->grown = (struct phase){0};
 	if (m->sink.implied_covered)
 		m->sink.implied_covered(m->sink.ctx, p->id, from, p->next - 1);
 }

@@ -71,6 +71,21 @@ struct maxima maxima_since(const struct mm *p, const struct point *from)
 	};
 }
 
+/* Inner ones end first: an outer span of which one did at least half says less than that one. */
+static void note_growth(struct mm *p, const struct phase *ph)
+{
+	struct phase *most = &p->grown;
+
+	if (ph->grew_bytes <= most->grew_bytes)
+		return;
+	if (most->id && ph->tid == most->tid && ph->start_win <= most->start_win &&
+	    ph->end_win >= most->end_win && most->grew_bytes >= ph->grew_bytes / 2)
+		return;
+	*most = *ph;
+	most->where = NULL;
+	most->nwhere = 0;
+}
+
 static void emit(struct model *m, struct mm *p, const struct point *from, const struct point *until,
 		 const struct maxima *max, struct phase *ph)
 {
@@ -100,6 +115,7 @@ static void emit(struct model *m, struct mm *p, const struct point *from, const 
 		ph->exact = false;
 	ph->where = ph->nwhere ? m->where : NULL;
 	p->pub.phases++;
+	note_growth(p, ph);
 	if (m->sink.phase_ended)
 		m->sink.phase_ended(m->sink.ctx, &p->pub, ph);
 }

@@ -59,7 +59,9 @@ static int feed_edge(struct model *m, const struct event *ev)
 
 	m->counts.edges++;
 	if (!p && ev->kind != PP_BASE && ended(m, ev->mm_id)) {
-		m->counts.orphans++;
+		/* The killer marks its victim when the signal is sent: it may run ahead and end. */
+		if (ev->kind != PP_OOM || !verdict_oom_late(m, ev))
+			m->counts.orphans++;
 		return 0;
 	}
 	err = job_feed(&m->job, ev);

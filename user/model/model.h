@@ -82,4 +82,11 @@ void model_each_process(const struct model *m, void (*fn)(void *, const struct p
 int model_each_open(const struct model *m, uint64_t mm_id, uint64_t now_ns,
 		    int (*fn)(void *, const struct phase *), void *ctx);
 
+/*
+ * Of the phases that have ended of a process that lives, or was killed of late, the one that grew
+ * most, rather an inner one that did at least half of it; NULL: none, or no such process. Without
+ * where; valid until the next event.
+ */
+const struct phase *model_grown(const struct model *m, uint64_t mm_id);
+
 #endif

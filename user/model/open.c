@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Open phases as they stand. Reads only: nothing here changes what they will be when they end. */
+/* Phases of the living as they stand. Reads only: nothing here changes what they will be when they
+ * end. */
 #include <string.h>
 
 #include "model/checkpoint.h"
@@ -107,4 +108,18 @@ int model_each_open(const struct model *m, uint64_t mm_id, uint64_t now_ns,
 	ph = (struct phase){.tid = p->pub.pid, .kind = p->marked ? PH_BETWEEN : PH_STARTUP};
 	preview(p, &p->gap, &p->sum, now_ns, &ph);
 	return fn(ctx, &ph);
+}
+
+const struct phase *model_grown(const struct model *m, uint64_t mm_id)
+{
+	const struct phase *grown = NULL;
+	const struct mm *p;
+
+	HASH_FIND(hh, m->mms, &mm_id, sizeof(mm_id), p);
+	if (p)
+		grown = &p->grown;
+	for (unsigned int i = 0; !grown && i < KILLED_MAX && i < m->nkilled; i++)
+		if (m->killed[i].pub.mm_id == mm_id)
+			grown = &m->killed[i].grown;
+	return grown && grown->id ? grown : NULL;
 }

@@ -133,6 +133,7 @@ struct history {
 struct killed {
 	struct process pub;
 	struct verdict verdict;
+	struct phase grown;
 };
 
 struct mm {
@@ -174,7 +175,8 @@ struct mm {
 	struct point gap;		      /* its tally is that of all threads */
 	bool implied;			      /* implied phases are out that were not covered */
 	uint64_t implied_first, implied_last; /* their earliest start; bound of the latest */
-	struct tally sum; /* of all threads: faults; grew and shrank as the edges say */
+	struct tally sum;   /* of all threads: faults; grew and shrank as the edges say */
+	struct phase grown; /* model_grown(); id 0: none */
 
 	struct history history;
 	struct ev_label last_mark; /* of a checkpoint; flags and len 0: none yet */

@@ -161,26 +161,35 @@ static struct killed *find_killed(struct model *m, const struct ev_oom *o)
 	return NULL;
 }
 
+/* It has ended, and what was said of that is corrected. */
+bool verdict_oom_late(struct model *m, const struct event *ev)
+{
+	const struct ev_oom *o = &ev->edge.oom;
+	struct killed *k = find_killed(m, o);
+	struct ev_sender sender;
+
+	if (!k)
+		return false;
+	sender = k->verdict.sender;
+	set_oom(&k->verdict, o);
+	k->verdict.sender = sender;
+	k->pub.exit = PX_OOM;
+	if (m->sink.process_revised)
+		m->sink.process_revised(m->sink.ctx, &k->pub);
+	if (m->sink.verdict)
+		m->sink.verdict(m->sink.ctx, &k->pub, &k->verdict);
+	return true;
+}
+
 /* The victim is not traced, or not any more. */
 void verdict_oom_other(struct model *m, const struct event *ev)
 {
 	const struct ev_oom *o = &ev->edge.oom;
-	struct killed *k = find_killed(m, o);
 	struct verdict v;
 	struct mm *p;
 
-	if (k) {
-		struct ev_sender sender = k->verdict.sender;
-
-		set_oom(&k->verdict, o);
-		k->verdict.sender = sender;
-		k->pub.exit = PX_OOM;
-		if (m->sink.process_revised)
-			m->sink.process_revised(m->sink.ctx, &k->pub);
-		if (m->sink.verdict)
-			m->sink.verdict(m->sink.ctx, &k->pub, &k->verdict);
+	if (verdict_oom_late(m, ev))
 		return;
-	}
 	p = o->trigger_mm_id ? mm_find(m, o->trigger_mm_id) : NULL;
 	if (!p || !p->begun)
 		return;
@@ -226,8 +235,10 @@ void verdict_ended(struct model *m, const struct mm *p)
 {
 	struct killed *k = &m->killed[(m->nkilled - 1) % KILLED_MAX];
 
-	if (m->nkilled && k->pub.mm_id == p->id)
-		k->pub = p->pub;
+	if (!m->nkilled || k->pub.mm_id != p->id)
+		return;
+	k->pub = p->pub;
+	k->grown = p->grown;
 }
 
 static void crossed(struct model *m, struct mm *p, const struct event *ev, enum verdict_kind kind,

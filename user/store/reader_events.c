@@ -153,3 +153,22 @@ int recording_each_sample(struct recording *r, uint64_t mm_id,
 	sqlite3_finalize(c.st);
 	return err;
 }
+
+int recording_last_sample(struct recording *r, uint64_t mm_id, uint64_t from_ns, uint64_t to_ns,
+			  struct event *out)
+{
+	struct cursor c;
+	int err = open_cursor(
+	    r, &c, &schema_samples,
+	    "WHERE mm_id = ? AND time_ns > ? AND time_ns <= ? ORDER BY id DESC LIMIT 1");
+
+	if (!err) {
+		sqlite3_bind_int64(c.st, 1, (int64_t)mm_id);
+		sqlite3_bind_int64(c.st, 2, (int64_t)from_ns);
+		sqlite3_bind_int64(c.st, 3, (int64_t)to_ns);
+		err = advance(r, &c);
+	}
+	*out = c.ev;
+	sqlite3_finalize(c.st);
+	return err ? err : c.more;
+}

@@ -157,6 +157,9 @@ int recording_each_output_totals(struct recording *r,
 				 int (*fn)(void *, const struct output_totals *), void *ctx);
 int recording_each_sample(struct recording *r, uint64_t mm_id,
 			  int (*fn)(void *, const struct event *), void *ctx);
+/* The last sample of mm_id after from_ns and not after to_ns: 1, 0 there is none, -errno. */
+int recording_last_sample(struct recording *r, uint64_t mm_id, uint64_t from_ns, uint64_t to_ns,
+			  struct event *out);
 
 /*
  * For who follows a recording as it grows: rows whose number is above `after`, by their numbers.

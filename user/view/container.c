@@ -40,15 +40,20 @@ size_t view_container_name(char out[static VIEW_CONTAINER_MAX], const struct cgr
 	return put_name(out, c, false, flags);
 }
 
-/* The cgroup `level` above c; is it, or what it lies in, c's own container? */
-static bool owner_of(const struct cgroup *c, unsigned int level, char path[static PATH_MAX])
+bool view_container_owns(const struct cgroup *c, const char *path)
 {
 	struct cgroup_container in;
 
+	return c->runtime[0] && cgroup_container(path, &in) && !strcmp(in.id, c->container);
+}
+
+/* The cgroup `level` above c; is it, or what it lies in, c's own container? */
+static bool owner_of(const struct cgroup *c, unsigned int level, char path[static PATH_MAX])
+{
 	path[0] = '\0';
 	if (!c->path[0] || cgroup_ancestor(c->path, level, path))
 		return false;
-	return c->runtime[0] && cgroup_container(path, &in) && !strcmp(in.id, c->container);
+	return view_container_owns(c, path);
 }
 
 size_t view_limit_owner(char out[static VIEW_CONTAINER_MAX], const struct cgroup *c,

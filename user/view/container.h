@@ -22,6 +22,9 @@ size_t view_container_name(char out[static VIEW_CONTAINER_MAX], const struct cgr
 size_t view_limit_owner(char out[static VIEW_CONTAINER_MAX], const struct cgroup *c,
 			unsigned int level, unsigned flags);
 
+/* Does that path (within its hierarchy) belong to the container that c is of? */
+bool view_container_owns(const struct cgroup *c, const char *path);
+
 /* An object, or null for none. c NULL: not known. */
 void view_container_json(struct jw *j, const struct cgroup *c);
 /* Value for "limit_owner". */

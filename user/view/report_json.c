@@ -27,6 +27,7 @@ struct report {
 	struct row row;
 	struct cgroup cgroup;	    /* that of the row's process, or of the limit's */
 	struct notes notes, output; /* of the row's process */
+	struct around around;	    /* of the verdicts; src NULL: there is none yet */
 };
 
 static void put_run(struct report *r)
@@ -241,8 +242,9 @@ static int put_process(void *arg, const struct process *p)
 static int put_verdict(void *arg, const struct verdict *v)
 {
 	struct report *r = arg;
+	int err = r->around.src ? 0 : around_load(&r->around, r->src);
 
-	return verdict_json(&r->j, r->src, v);
+	return err ? err : verdict_json(&r->j, &r->around, v);
 }
 
 static int put_verdicts(struct report *r)
@@ -358,6 +360,7 @@ int report_json(const struct report_source *src, const struct report_asked *aske
 out:
 	notes_free(&r->notes);
 	notes_free(&r->output);
+	around_free(&r->around);
 	free(r);
 	return err;
 }

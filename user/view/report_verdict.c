@@ -2,19 +2,21 @@
 /* "How it died" in the text report: OOM kills and crossed limits, with what led to them. */
 #include <string.h>
 
-#include "view/grower.h"
 #include "view/report_text.h"
-#include "view/verdict.h"
+#include "view/verdict_more.h"
 
 #define VERDICTS_MAX 20 /* shown; the recording has them all */
 
 struct verdicts {
 	struct report *r;
+	struct around around;
 	uint64_t n;
 };
 
-static void put_line(struct report *r, const char *text)
+static void put_line(void *arg, const char *text)
 {
+	struct report *r = arg;
+
 	if (!*text)
 		return;
 	out_str(&r->out, "  ");
@@ -22,51 +24,34 @@ static void put_line(struct report *r, const char *text)
 	out_str(&r->out, "\n");
 }
 
-static int put_grower(struct report *r, const struct verdict *v)
-{
-	struct phase ph;
-	int found = grower_find(r->src, v->mm_id, &ph);
-
-	if (found <= 0 || v->kind != VD_OOM || !v->traced)
-		return found < 0 ? found : 0;
-	out_str(&r->out, "  grew most: ");
-	report_label(r, &ph);
-	out_str(&r->out, " by ");
-	out_mib(&r->out, ph.grew_bytes);
-	out_str(&r->out, " MiB\n");
-	return 0;
-}
-
 static int put_verdict(void *arg, const struct verdict *v)
 {
 	struct verdicts *vs = arg;
 	struct report *r = vs->r;
 	char text[VERDICT_TEXT_MAX];
-	struct cgroup c;
-	bool known;
+	struct verdict_who who;
 	int err;
 
 	r->limit_met |= (v->kind == VD_OOM && v->limit != EV_NONE) || v->kind == VD_HEADROOM;
 	/* How a signal ended it stands where each process's end does. */
 	if (v->kind == VD_SIGNAL || vs->n++ >= VERDICTS_MAX)
 		return 0;
+	err = vs->around.src ? 0 : around_load(&vs->around, r->src);
+	if (err)
+		return err;
+	who = around_who(&vs->around, v);
 	report_bold(r, true);
-	verdict_what(text, v, r->flags);
+	verdict_what(text, v, &who, r->flags);
 	out_str(&r->out, text);
 	report_bold(r, false);
 	out_str(&r->out, " at ");
 	report_since(r, v->at_ns);
 	out_str(&r->out, "\n");
-	known = r->src->cgroup(r->src->ctx, v->cgroup_id, &c) > 0;
-	verdict_why(text, v, known ? &c : NULL, r->flags);
+	verdict_why(text, v, &who, r->flags);
 	put_line(r, text);
 	verdict_memory(text, v);
 	put_line(r, text);
-	if (v->kind != VD_CEILING) {
-		verdict_held(text, v, r->flags);
-		put_line(r, text);
-	}
-	err = put_grower(r, v);
+	err = verdict_more(&vs->around, v, r->flags, put_line, r);
 	return err || v->kind != VD_OOM || !v->traced ? err : report_stderr_tail(r, v->mm_id);
 }
 
@@ -75,6 +60,7 @@ int report_verdicts(struct report *r)
 	struct verdicts vs = {.r = r};
 	int err = r->src->each_verdict(r->src->ctx, 0, put_verdict, &vs);
 
+	around_free(&vs.around);
 	if (vs.n > VERDICTS_MAX) {
 		out_u64(&r->out, vs.n - VERDICTS_MAX);
 		out_str(&r->out, " more OOM kills and crossed limits\n");

@@ -59,6 +59,11 @@ struct report_source {
 	/* The same at a moment. */
 	int (*phases_at_time)(void *ctx, uint64_t mm_id, uint64_t ns, report_phase_fn fn,
 			      void *arg);
+	/*
+	 * The RSS of a process as it was told last, after from_ns and not after to_ns: 1, 0 where
+	 * nothing was told then, -errno.
+	 */
+	int (*rss_at)(void *ctx, uint64_t mm_id, uint64_t from_ns, uint64_t to_ns, uint64_t *bytes);
 	/* Of the job's largest sum, largest first. */
 	int (*each_share)(void *ctx, report_share_fn fn, void *arg);
 	/* Verdicts of a process (0: of all), by time. */

@@ -48,6 +48,25 @@ static void add_process(struct text *t, uint32_t pid, const char *comm, unsigned
 	add(t, "pid %" PRIu32 " (%s)", pid, shown);
 }
 
+/* "pid 42 (python3)", "pid 42 (python3, 7 in docker web-1)" */
+static void add_victim(struct text *t, const struct verdict *v, const struct verdict_who *who,
+		       unsigned flags)
+{
+	char comm[17 * TEXT_ESCAPED_MAX * 3], in[VIEW_CONTAINER_MAX] = "";
+
+	if (who->in)
+		view_container(in, who->in, flags);
+	if (!in[0] && (!who->ns_pid || who->ns_pid == v->pid)) {
+		add_process(t, v->pid, v->comm, flags);
+		return;
+	}
+	text_escape_as(comm, sizeof(comm), v->comm, strnlen(v->comm, 16), flags);
+	add(t, "pid %" PRIu32 " (%s", v->pid, comm);
+	if (who->ns_pid)
+		add(t, ", %" PRIu32, who->ns_pid);
+	add(t, " in %s)", in[0] ? in : "its container");
+}
+
 /* "in [label]", "in (after), since [label]": what goes on after a checkpoint has no name yet. */
 static void add_phase(struct text *t, const struct verdict *v, unsigned flags)
 {
@@ -68,24 +87,28 @@ static void add_phase(struct text *t, const struct verdict *v, unsigned flags)
 	add(t, ", since [%s]", label);
 }
 
-static void add_container(struct text *t, const char *path, const struct cgroup *names,
-			  unsigned flags)
+/* A container's own limit is the container's: its path says no more than its name does. */
+static void add_owner(struct text *t, const char *path, const struct cgroup *in, unsigned flags)
 {
-	char shown[VIEW_CONTAINER_MAX];
+	char shown[EV_CGROUP_MAX * TEXT_ESCAPED_MAX + VIEW_CONTAINER_MAX];
 	struct cgroup_container c;
 
-	if (names && view_container(shown, names, flags)) {
-		add(t, " (%s)", shown);
-	} else if (cgroup_container(path, &c)) {
+	if (in && view_container_owns(in, path) && view_container(shown, in, flags)) {
+		add(t, " of %s", shown);
+		return;
+	}
+	text_escape_as(shown, sizeof(shown), path, strlen(path), flags);
+	add(t, " of %s", shown);
+	if (cgroup_container(path, &c)) {
 		text_escape_as(shown, sizeof(shown), c.id, strnlen(c.id, 12), flags);
 		add(t, " (%s %s)", c.engine, shown);
 	}
 }
 
-static void add_path(struct text *t, const struct verdict *v, const struct cgroup *names,
+static void add_path(struct text *t, const struct verdict *v, const struct cgroup *in,
 		     unsigned flags)
 {
-	char shown[EV_CGROUP_MAX * TEXT_ESCAPED_MAX + 1], path[EV_CGROUP_MAX + 1];
+	char path[EV_CGROUP_MAX + 1];
 	uint32_t len = v->cgroup_len < EV_CGROUP_MAX ? v->cgroup_len : EV_CGROUP_MAX;
 
 	memcpy(path, v->cgroup, len);
@@ -98,12 +121,18 @@ static void add_path(struct text *t, const struct verdict *v, const struct cgrou
 			add(t, " of its own cgroup");
 		return;
 	}
-	text_escape_as(shown, sizeof(shown), path, len, flags);
-	add(t, " of %s", shown);
-	add_container(t, path, names, flags);
+	add_owner(t, path, in, flags);
 }
 
-size_t verdict_what(char out[static VERDICT_TEXT_MAX], const struct verdict *v, unsigned flags)
+static void add_trigger(struct text *t, const struct verdict *v, unsigned flags)
+{
+	add(t, ", %swhen ", v->traced ? "" : "not traced, ");
+	add_process(t, v->trigger_pid, v->trigger_comm, flags);
+	add(t, " wanted memory");
+}
+
+size_t verdict_what(char out[static VERDICT_TEXT_MAX], const struct verdict *v,
+		    const struct verdict_who *who, unsigned flags)
 {
 	struct text t = on(out);
 
@@ -121,21 +150,23 @@ size_t verdict_what(char out[static VERDICT_TEXT_MAX], const struct verdict *v, 
 		add_mib(&t, "headroom below ", v->threshold, " MiB: ");
 		break;
 	}
-	add_process(&t, v->pid, v->comm, flags);
-	if (!v->traced) {
-		add(&t, ", not traced, when ");
-		add_process(&t, v->trigger_pid, v->trigger_comm, flags);
-		add(&t, " wanted memory");
+	if (v->traced) {
+		add_victim(&t, v, who, flags);
+	} else {
+		add_process(&t, v->pid, v->comm, flags);
+		add_trigger(&t, v, flags);
 	}
 	add_phase(&t, v, flags);
+	if (v->kind == VD_OOM && v->traced && v->trigger_pid && v->trigger_pid != v->pid)
+		add_trigger(&t, v, flags);
 	return t.len;
 }
 
-static void add_limit(struct text *t, const struct verdict *v, const struct cgroup *names,
+static void add_limit(struct text *t, const struct verdict *v, const struct cgroup *in,
 		      unsigned flags)
 {
 	add_mib(t, "limit ", v->limit, " MiB");
-	add_path(t, v, names, flags);
+	add_path(t, v, in, flags);
 	if (v->kind == VD_OOM)
 		add(t, " hit");
 	if (v->limit_usage == EV_NONE)
@@ -166,7 +197,7 @@ size_t verdict_sender(char out[static VERDICT_TEXT_MAX], const struct verdict *v
 }
 
 size_t verdict_why(char out[static VERDICT_TEXT_MAX], const struct verdict *v,
-		   const struct cgroup *c, unsigned flags)
+		   const struct verdict_who *who, unsigned flags)
 {
 	char sender[VERDICT_TEXT_MAX], name[40];
 	struct text t = on(out);
@@ -175,7 +206,7 @@ size_t verdict_why(char out[static VERDICT_TEXT_MAX], const struct verdict *v,
 		verdict_sender(sender, v, flags);
 		add(&t, "%s%s", view_signal(name, v->signal), sender);
 	} else if (v->limit != EV_NONE) {
-		add_limit(&t, v, c, flags);
+		add_limit(&t, v, who->in, flags);
 	} else if (v->kind == VD_OOM) {
 		add(&t, "the machine was out of memory, no cgroup at its limit");
 	} else if (v->kind == VD_CEILING) {
@@ -237,14 +268,15 @@ bool verdict_is_news(const struct verdict *v)
 	return v->kind != VD_SIGNAL || v->signal != SIGPIPE;
 }
 
-size_t verdict_line(char out[static VERDICT_LINE_MAX], const struct verdict *v, unsigned flags)
+size_t verdict_line(char out[static VERDICT_LINE_MAX], const struct verdict *v,
+		    const struct verdict_who *who, unsigned flags)
 {
 	char part[VERDICT_TEXT_MAX];
 	struct text t = {out, VERDICT_LINE_MAX, 0};
 
-	verdict_what(part, v, flags);
+	verdict_what(part, v, who, flags);
 	add(&t, "peakphase: %s", part);
-	if (verdict_why(part, v, NULL, flags))
+	if (verdict_why(part, v, who, flags))
 		add(&t, ": %s", part);
 	if (verdict_memory(part, v))
 		add(&t, "; %s", part);

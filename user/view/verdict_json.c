@@ -122,10 +122,15 @@ static void put_held(struct jw *j, const struct verdict *v)
 	jw_end_object(j);
 }
 
-static int put_grower(struct jw *j, const struct report_source *src, const struct verdict *v)
+static bool shares(const struct verdict *v)
 {
-	struct phase ph;
-	int found = v->kind == VD_OOM && v->traced ? grower_find(src, v->mm_id, &ph) : 0;
+	return v->kind == VD_OOM || v->kind == VD_HEADROOM;
+}
+
+static int put_grower(struct jw *j, const struct around *a, const struct verdict *v)
+{
+	struct grower g;
+	int found = shares(v) ? grower_find(a, v, &g) : 0;
 
 	jw_key(j, "grew_most");
 	if (found <= 0) {
@@ -133,11 +138,56 @@ static int put_grower(struct jw *j, const struct report_source *src, const struc
 		return found;
 	}
 	jw_begin_object(j);
+	put_u64(j, "pid", g.row->pid);
+	put_bytes(j, "command", g.row->comm, strnlen(g.row->comm, 16));
 	jw_key(j, "phase");
-	label_json(j, &ph);
-	put_known(j, "grew_bytes", ph.grew_bytes);
+	label_json(j, &g.ph);
+	put_u64(j, "grew_bytes", g.bytes);
 	jw_end_object(j);
 	return 0;
+}
+
+#define OTHERS_MAX 64
+
+struct others {
+	struct jw *j;
+	const struct around *a;
+	const struct verdict *v;
+	uint64_t n;
+};
+
+static int put_other(void *arg, const struct around_row *row)
+{
+	struct others *o = arg;
+	const struct report_source *src = o->a->src;
+	/* At the very beginning of a process its first phase is open. */
+	uint64_t ns = o->v->at_ns > row->start_ns ? o->v->at_ns : row->start_ns + 1;
+	struct open open = {.j = o->j};
+	int err;
+
+	if (o->n++ >= OTHERS_MAX)
+		return 0;
+	jw_begin_object(o->j);
+	put_u64(o->j, "pid", row->pid);
+	put_bytes(o->j, "command", row->comm, strnlen(row->comm, 16));
+	jw_key(o->j, "phases");
+	jw_begin_array(o->j);
+	err = src->phases_at_time(src->ctx, row->mm_id, ns, put_open, &open);
+	jw_end_array(o->j);
+	jw_end_object(o->j);
+	return err;
+}
+
+static int put_others(struct jw *j, const struct around *a, const struct verdict *v)
+{
+	struct others o = {.j = j, .a = a, .v = v};
+	int err;
+
+	jw_key(j, "others");
+	jw_begin_array(j);
+	err = shares(v) ? around_each_other(a, v, put_other, &o) : 0;
+	jw_end_array(j);
+	return err;
 }
 
 static void put_causes(struct jw *j, const struct verdict *v)
@@ -162,9 +212,10 @@ static void put_causes(struct jw *j, const struct verdict *v)
 		  v->kind == VD_CEILING || v->kind == VD_HEADROOM ? v->threshold : EV_NONE);
 }
 
-int verdict_json(struct jw *j, const struct report_source *src, const struct verdict *v)
+int verdict_json(struct jw *j, const struct around *a, const struct verdict *v)
 {
-	struct cgroup c;
+	const struct verdict_who who = around_who(a, v);
+	const struct report_source *src = a->src;
 	int err, more;
 
 	jw_inline(j);
@@ -173,9 +224,10 @@ int verdict_json(struct jw *j, const struct report_source *src, const struct ver
 	jw_text(j, kind_name(v->kind));
 	put_known(j, "at_ns", v->at_ns);
 	put_known(j, "pid", v->pid);
+	put_known(j, "ns_pid", who.ns_pid ? who.ns_pid : EV_NONE);
 	put_bytes(j, "command", v->comm, strnlen(v->comm, 16));
 	jw_key(j, "container");
-	view_container_json(j, src->cgroup(src->ctx, v->cgroup_id, &c) > 0 ? &c : NULL);
+	view_container_json(j, who.in);
 	jw_key(j, "traced");
 	jw_bool(j, v->traced);
 	put_causes(j, v);
@@ -183,7 +235,9 @@ int verdict_json(struct jw *j, const struct report_source *src, const struct ver
 	put_limit(j, v);
 	put_memory(j, v);
 	put_held(j, v);
-	more = put_grower(j, src, v);
+	more = put_grower(j, a, v);
+	if (!more)
+		more = put_others(j, a, v);
 	if (!more && v->traced && (v->kind == VD_OOM || v->kind == VD_SIGNAL))
 		more = output_tail_json(j, src, v->mm_id);
 	jw_end_object(j);

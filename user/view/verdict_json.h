@@ -3,9 +3,9 @@
 #define PEAKPHASE_VIEW_VERDICT_JSON_H
 
 #include "lib/json.h"
-#include "view/source.h"
+#include "view/around.h"
 
 /* One verdict as docs/json.md describes it. 0 or -errno of the source. */
-int verdict_json(struct jw *j, const struct report_source *src, const struct verdict *v);
+int verdict_json(struct jw *j, const struct around *a, const struct verdict *v);
 
 #endif

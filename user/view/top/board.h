@@ -13,8 +13,8 @@
 
 #include <pthread.h>
 
-#include "model/verdict.h"
 #include "view/source.h"
+#include "view/verdict.h"
 #include "view/top/series.h"
 #include "view/top/threads.h"
 
@@ -120,6 +120,15 @@ const struct board_process *board_largest(const struct board *b);
  */
 size_t board_open_at(const struct board *b, const struct board_process *bp, uint64_t at_ns,
 		     bool now, struct phase *out, size_t max);
+
+/* The same of those open in a window of its own. */
+size_t board_open_in(const struct board *b, const struct board_process *bp, uint64_t win,
+		     struct phase *out, size_t max);
+
+/* Processes, phases and names on the board, for views of a moment of it; under the lock. */
+struct report_source board_source(struct board *b);
+
+struct verdict_who board_who(const struct board *b, const struct verdict *v);
 
 /* The innermost phase that a thread had open at a moment, as far as one was named. */
 bool board_thread_open(const struct board *b, const struct board_process *bp, uint32_t tid,

@@ -104,6 +104,29 @@ size_t board_open_at(const struct board *b, const struct board_process *bp, uint
 	return c.n;
 }
 
+struct in_window {
+	struct collect c;
+	uint64_t win;
+};
+
+static int collect_in(void *ctx, const struct phase *ph)
+{
+	struct in_window *in = ctx;
+
+	if (ph->start_win < in->win && in->win <= ph->end_win)
+		insert(&in->c, ph);
+	return 0;
+}
+
+size_t board_open_in(const struct board *b, const struct board_process *bp, uint64_t win,
+		     struct phase *out, size_t max)
+{
+	struct in_window in = {.c = {.bp = bp, .out = out, .max = max}, .win = win};
+
+	each_open_at(b, bp, 0, false, collect_in, &in);
+	return in.c.n;
+}
+
 struct innermost {
 	uint32_t tid;
 	uint64_t at_ns;

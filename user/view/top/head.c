@@ -256,14 +256,18 @@ static int draw_verdict(struct top_view *v, int row)
 {
 	char text[VERDICT_TEXT_MAX], line[VERDICT_TEXT_MAX + 48], at[32];
 	size_t n = v->b->nverdicts;
+	const struct verdict *last;
+	struct verdict_who who;
 
 	while (n &&
 	       (v->b->verdicts[n - 1].at_ns > v->at || !verdict_is_news(&v->b->verdicts[n - 1])))
 		n--;
 	if (!n)
 		return 0;
-	top_since(v, v->b->verdicts[n - 1].at_ns, at);
-	verdict_what(text, &v->b->verdicts[n - 1], v->text);
+	last = &v->b->verdicts[n - 1];
+	who = board_who(v->b, last);
+	top_since(v, last->at_ns, at);
+	verdict_what(text, last, &who, v->text);
 	snprintf(line, sizeof(line), "%s  %s (n)", at, text);
 	cells_fit(v->g, row, 0, v->g->cols, CELL_BAD, line);
 	return 1;

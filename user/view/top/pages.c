@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "view/top/view.h"
-#include "view/verdict.h"
+#include "view/verdict_more.h"
 
 #define FIELD_WIDTH 38
 
@@ -126,38 +126,49 @@ static void note_losses(struct notes *n)
 	}
 }
 
-/* "+12.40 s  OOM kill: pid 42 (etl) in [join]", why, and what it held. */
-static void note_verdict(struct notes *n, const struct verdict *v)
+static void note_more(void *arg, const char *text)
 {
+	char line[VERDICT_MORE_MAX + 8];
+
+	snprintf(line, sizeof(line), "    %s", text);
+	note(arg, CELL_PLAIN, line);
+}
+
+/* "+12.40 s  OOM kill: pid 42 (etl) in [join]", why, what it held, and what was around it. */
+static void note_verdict(struct notes *n, const struct verdict *v, const struct around *a)
+{
+	const struct verdict_who who = around_who(a, v);
 	char text[VERDICT_TEXT_MAX], line[VERDICT_TEXT_MAX + 40], at[32];
 
 	top_since(n->v, v->at_ns, at);
-	verdict_what(text, v, n->v->text);
+	verdict_what(text, v, &who, n->v->text);
 	snprintf(line, sizeof(line), "%s  %s", at, text);
 	note(n, CELL_BAD, line);
-	verdict_why(text, v, NULL, n->v->text);
-	snprintf(line, sizeof(line), "    %s", text);
-	note(n, CELL_PLAIN, line);
-	if (verdict_memory(text, v)) {
-		snprintf(line, sizeof(line), "    %s", text);
-		note(n, CELL_PLAIN, line);
-	}
+	if (verdict_why(text, v, &who, n->v->text))
+		note_more(n, text);
+	if (verdict_memory(text, v))
+		note_more(n, text);
+	verdict_more(a, v, n->v->text, note_more, n);
 }
 
 void top_notes_page(struct top_view *v, int row, int room)
 {
 	struct notes n = {.v = v, .row = row + 1, .end = row + room};
+	const struct report_source src = board_source(v->b);
 	int first = n.row;
+	struct around a;
 
 	if (room < 1)
 		return;
+	around_load(&a, &src);
 	cells_fill(v->g, row, 0, v->g->cols, CELL_HEAD, L' ');
 	cells_put(v->g, row, 0, v->g->cols, CELL_HEAD, "notes: kills, crossed limits, losses");
 	note_losses(&n);
 	/* The last first: there may be more than fit. */
-	for (size_t i = v->b->nverdicts; i--;)
+	for (size_t i = v->b->nverdicts; i-- && n.row < n.end;)
 		if (v->b->verdicts[i].at_ns <= v->at)
-			note_verdict(&n, &v->b->verdicts[i]);
+			note_verdict(&n, &v->b->verdicts[i], &a);
+	around_free(&a);
 	if (n.row == first)
 		note(&n, CELL_FAINT, "nothing was lost, nothing was killed, no limit was crossed");
 }
