@@ -58,6 +58,9 @@ teardown() {
 	screen | grep -q '^    join  *[0-9.]* s  *42\.[0-9]  *~*102\.[0-9]  *.*◀'
 	touch "$T/go"
 	saw 10 'exit status 3 at +.*; peak 10[0-9]\.[0-9] MiB (join, '
+	# The keys stay in sight, and the answer is not said twice.
+	shows '^q quit  ? help  '
+	[ "$(grep -c 'peak 10[0-9]\.' "$T/screen")" = 1 ]
 	# The moment of the peak can be gone back to.
 	keys p
 	saw 10 ' of the peak'
@@ -211,6 +214,52 @@ teardown() {
 	keys q
 	restored
 	[ "$(cat "$T/status")" = 137 ]
+}
+
+@test "limits that are crossed: shown with the phase, kept, and a command run beside the view" {
+	on_terminal "$PP" top -o "$R" --ceiling 50M --on-cross 'echo "crossed in $PEAKPHASE_PHASE"' -- \
+		"$W/script" begin:small hog:20 end begin:large hog:60 "ready:$T/up" "wait:$T/go" end
+	saw 20 'ceiling 50.0 MiB crossed: pid [0-9]* (script) in .large. (n)'
+	keys n
+	saw 10 'ceiling 50.0 MiB crossed: pid [0-9]* (script) in .large.$'
+	# Nothing but the view draws on it.
+	refute shows 'crossed in'
+	touch "$T/go"
+	saw 20 'exit status 0 at'
+	keys q
+	restored
+	[ "$(cat "$T/status")" = 0 ]
+	tm capture-pane -p -S - | grep -q 'crossed in large'
+	q 'len(r["verdicts"]) == 1' 'r["verdicts"][0]["kind"] == "ceiling" and r["verdicts"][0]["threshold_bytes"] == 50 * MIB' \
+		'r["verdicts"][0]["phases"] == ["large"]'
+	# Of a process, too.
+	start_target "$W/script" hog:20 "ready:$T/up2" "wait:$T/go2" begin:more hog:40
+	retry 20 test -e "$T/up2"
+	"$PP" top --batch -d 50ms --ceiling 50M --on-cross "echo crossed >$T/crossed" -p "$TARGET" >"$OUT" 2>"$ERR" &
+	TRACER=$!
+	retry 20 grep -q '^now ' "$OUT"
+	touch "$T/go2"
+	wait_for "$TRACER"
+	retry 10 grep -q crossed "$T/crossed"
+	grep -q 'ceiling 50.0 MiB crossed: pid [0-9]* (script) in .more.' "$OUT"
+	# A recording is only shown.
+	STATUS=0
+	"$PP" top --batch --ceiling 1M "$R" 2>"$ERR" || STATUS=$?
+	[ "$STATUS" -eq 2 ]
+}
+
+@test "a storm of processes does not bury the phase; one that was forked and became another is below its parent" {
+	on_terminal "$PP" top -- sh -c '(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do /bin/true; done) &
+		wait; "$0" begin:work hog:20 "wait:$1" end & wait; :' "$W/script" "$T/go"
+	saw 20 '^[0-9]* ended processes of less than a second without marks: largest peak '
+	saw 10 '^    work  '
+	screen | grep -q "^[0-9]* sh"
+	screen | grep -q "^  [0-9]* script"
+	touch "$T/go"
+	saw 20 'exit status 0 at'
+	saw 10 '^[0-9]* processes of less than a second without marks'
+	keys q
+	restored
 }
 
 threads_of() { [ "$(ls "/proc/$TARGET/task" | wc -l)" -eq "$1" ]; }

@@ -39,6 +39,9 @@ static const char HELP[] =
     "      --preset NAME        lines of a known program: `peakphase presets` lists them\n"
     "      --output STREAM      keep what goes to stderr, stdout or both in the recording\n"
     "      --output-keep FIRST,LAST  of each stream the first and the last so many bytes (1M,8M)\n"
+    "      --ceiling SIZE       show when the RSS of a process first reaches SIZE (512M, 1.5G)\n"
+    "      --headroom SIZE      show when a process first has less than SIZE left below its limit\n"
+    "      --on-cross CMD       run CMD (sh -c) then, with the facts in PEAKPHASE_... variables\n"
     "      --follow             trace the processes that are started, too (the default)\n"
     "      --no-follow          do not trace them\n"
     "      --duration TIME      stop tracing after TIME (30, 1.5, 200ms, 2m)\n"
@@ -115,12 +118,20 @@ static int top_live(struct trace_options *opt, int argc, char **argv,
 	watch = (struct trace_watch){&top, &top.board, begin, enough, over};
 	opt->watch = &watch;
 	opt->no_record = !opt->output;
+	opt->inherit = inherit;
+	/* What prints while the view has the terminal. */
+	if (argc || opt->on_cross) {
+		if (output_take(&top.output, opt->batch, stdio)) {
+			top_cleanup(&top);
+			return STATUS_FAILED;
+		}
+		opt->stdio = stdio;
+	}
 	if (!argc) {
 		name_targets(top.command, sizeof(top.command), opt);
 		top.board.run.command = top.command;
 		status = trace_attach(opt);
-	} else if (!output_take(&top.output, opt->batch, stdio)) {
-		opt->stdio = stdio;
+	} else {
 		join_words(top.command, sizeof(top.command), argc, argv);
 		top.board.run.command = top.command;
 		status = trace_run_command(opt, argv, inherit);

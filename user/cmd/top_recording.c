@@ -129,7 +129,8 @@ int top_recording(const struct trace_options *opt, const char *path)
 	struct top top;
 	int err;
 
-	if (opt->output || opt->where_every || opt->user || opt->duration_ns || opt->no_follow)
+	if (opt->output || opt->where_every || opt->user || opt->duration_ns || opt->no_follow ||
+	    opt->ceiling || opt->headroom)
 		return usage_error("top",
 				   "a recording is only shown: leave the options of tracing away");
 	if (recording_open(&r, path))

@@ -217,7 +217,8 @@ int trace_open(struct trace **out, const struct trace_options *opt, enum trace_m
 		trace_printed_options(&so.output, opt);
 		err = opt->patterns && !t->printed ? -ENOMEM : 0;
 		if (!err && opt->on_cross)
-			err = oncross_start(&t->oncross, opt->on_cross, opt->inherit);
+			err = oncross_start(&t->oncross, opt->on_cross, opt->inherit,
+					    opt->stdio ? opt->stdio[2] : STDERR_FILENO);
 		if (!err && opt->sink)
 			err = live_start(&t->sink, opt->sink, opt->quiet, trace_sink_become);
 		err = err ? err : session_open(&t->session, &so);

@@ -69,7 +69,7 @@ struct trace_options {
 	uint64_t delay_ns, frames;
 	bool batch, ascii;
 	const struct trace_watch *watch; /* NULL: nobody looks on; lines are printed */
-	const int *stdio;		 /* of the command: three descriptors; NULL: ours */
+	const int *stdio; /* of the command and on_cross: three descriptors; NULL: ours */
 };
 
 enum trace_mode { TRACE_RUN, TRACE_ATTACH, TRACE_TOP };

@@ -388,20 +388,14 @@ static int take(struct trace_options *opt, enum trace_mode mode, int c)
 	case OPT_PROCESSES:
 		return parse_number("--processes", optarg, 1u << 20, &opt->mms);
 	case OPT_CEILING:
-		if (mode == TRACE_TOP)
-			break;
 		return parse_limit("--ceiling", optarg, &opt->ceiling);
 	case OPT_HEADROOM:
-		if (mode == TRACE_TOP)
-			break;
 		return parse_limit("--headroom", optarg, &opt->headroom);
 	case OPT_BUDGET:
 		if (mode == TRACE_TOP)
 			break;
 		return budget_option(&opt->budgets, optarg);
 	case OPT_ON_CROSS:
-		if (mode == TRACE_TOP)
-			break;
 		opt->on_cross = optarg;
 		return 0;
 	case OPT_SINK:

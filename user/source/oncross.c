@@ -53,7 +53,7 @@ static unsigned int reap(int signals, unsigned int running)
 }
 
 static void __attribute__((noreturn))
-helper(int fd, const char *command, const struct command_inherit *inherit)
+helper(int fd, int out, const char *command, const struct command_inherit *inherit)
 {
 	char facts[ONCROSS_FACTS_MAX + 1];
 	unsigned int running = 0;
@@ -61,7 +61,9 @@ helper(int fd, const char *command, const struct command_inherit *inherit)
 	int signals;
 	ssize_t n;
 
-	if (fd != SOCKET && dup2(fd, SOCKET) < 0)
+	/* First out: its number may be the socket's new one. */
+	if ((out != STDERR_FILENO && dup2(out, STDERR_FILENO) < 0) ||
+	    (fd != SOCKET && dup2(fd, SOCKET) < 0))
 		_exit(1);
 	close_range(SOCKET + 1, ~0u, 0);
 	/* Not the terminal's: its Ctrl-C is for the traced command. */
@@ -100,12 +102,13 @@ helper(int fd, const char *command, const struct command_inherit *inherit)
 	}
 }
 
-int oncross_start(struct oncross **out, const char *command, const struct command_inherit *inherit)
+int oncross_start(struct oncross **op, const char *command, const struct command_inherit *inherit,
+		  int out)
 {
 	struct oncross *o = calloc(1, sizeof(*o));
 	int ends[2], err;
 
-	*out = NULL;
+	*op = NULL;
 	if (!o)
 		return -ENOMEM;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
@@ -115,11 +118,11 @@ int oncross_start(struct oncross **out, const char *command, const struct comman
 	o->fd = ends[0];
 	o->pid = fork();
 	if (!o->pid)
-		helper(ends[1], command, inherit);
+		helper(ends[1], out, command, inherit);
 	err = o->pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (!err) {
-		*out = o;
+		*op = o;
 		return 0;
 	}
 	close(ends[0]);

@@ -21,10 +21,11 @@ struct oncross;
 
 /*
  * Forks the helper; before the first thread and before privileges are dropped. It runs shell
- * commands as who called sudo, else as we are. inherit: signals and limits of the commands. Says
- * errors. 0 or -errno.
+ * commands as who called sudo, else as we are. inherit: signals and limits of the commands. out:
+ * descriptor that they print to. Says errors. 0 or -errno.
  */
-int oncross_start(struct oncross **o, const char *command, const struct command_inherit *inherit);
+int oncross_start(struct oncross **o, const char *command, const struct command_inherit *inherit,
+		  int out);
 
 /*
  * facts: strings, a NUL behind each, "NAME=value" or "NAME" to unset it. Never waits. False: too
