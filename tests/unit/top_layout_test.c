@@ -424,7 +424,7 @@ static void small_ones_are_one_row(void **state)
 		sim_mm_free(&m);
 	}
 	live_frame(l, 40, 100, true);
-	live_has(l, "\n76 ended processes of less than a second without marks: largest peak 7.0");
+	live_has(l, "\n76 processes of less than a second without marks: largest peak 7.0");
 	live_has(l, "\n10 (1)");
 	live_has(l, "\n  140 (1)");
 	live_lacks(l, "\n  109 (1)");

@@ -229,7 +229,7 @@ static void sentence(struct top_view *v, int row)
 	bool over = v->now && (v->b->over || (v->focus && v->focus->ended));
 	struct of_peak of = choose_peak(v, over);
 	uint64_t now = top_rss_at(v);
-	char line[TOP_NAME_MAX + 400], which[TOP_NAME_MAX + 64], room[48], m[24], n[24], at[32];
+	char line[TOP_NAME_MAX + 400], which[TOP_NAME_MAX + 64], room[48], m[24], n[24], at[33];
 	enum cell_style style = CELL_STRONG;
 
 	if (!v->b->begun) {
@@ -240,13 +240,19 @@ static void sentence(struct top_view *v, int row)
 	}
 	peak_text(v, &of, which, sizeof(which));
 	headroom_text(v, room, sizeof(room));
-	top_since(v, v->at, at);
+	at[0] = '\0';
+	if (!v->now) {
+		top_since(v, v->at, at);
+		strcat(at, " ");
+	}
 	if (over)
 		style = ended_sentence(v, &of, which, line, sizeof(line));
 	else
-		snprintf(line, sizeof(line), "%s %s%s MiB, %d %% of %s peak %s MiB (%s)%s",
-			 v->now ? "now" : at, top_is_sum(v) ? "RSS sum " : "", top_mib(m, now),
-			 top_scaled(now, of.bytes ? of.bytes : 1, 100),
+		snprintf(line, sizeof(line), "%s%s%s MiB, %d %% of %s peak %s MiB (%s)%s", at,
+			 top_is_sum(v) ? "RSS sum "
+			 : v->now      ? "now "
+				       : "",
+			 top_mib(m, now), top_scaled(now, of.bytes ? of.bytes : 1, 100),
 			 top_is_sum(v) ? "its" : "the", top_mib(n, of.bytes), which, room);
 	cells_fit(v->g, row, 0, v->g->cols, style, line);
 }

@@ -173,9 +173,8 @@ static bool draw_rest(struct top_view *v, const struct top_row *row, int at)
 	if (row->start_win == TOP_SMALL)
 		snprintf(
 		    text, sizeof(text),
-		    "%zu %sprocesses of less than a second without marks: largest peak %s MiB (t: all)",
-		    v->list->small, v->b->over ? "" : "ended ",
-		    text_mib(peak, most > INT64_MAX ? INT64_MAX : (int64_t)most));
+		    "%zu processes of less than a second without marks: largest peak %s MiB (t: all)",
+		    v->list->small, text_mib(peak, most > INT64_MAX ? INT64_MAX : (int64_t)most));
 	else if (row->start_win == TOP_THREAD && !row->thread)
 		top_threads_rest(v, row->bp, text, sizeof(text));
 	else
