@@ -136,8 +136,7 @@ static int add_ref(struct line *ln, struct out_write *w)
 	return 0;
 }
 
-int lines_append(struct lines *l, struct line *ln, const char *bytes, size_t n,
-		  struct out_write *w)
+int lines_append(struct lines *l, struct line *ln, const char *bytes, size_t n, struct out_write *w)
 {
 	int err = add_ref(ln, w);
 	char *more;
