@@ -89,6 +89,8 @@ struct super_block {
 };
 
 struct inode {
+	u16 i_mode;
+	u32 i_rdev;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 };
@@ -107,8 +109,43 @@ struct path {
 };
 
 struct file {
+	u32 f_mode;
+	void *private_data;
 	struct inode *f_inode;
 	struct path f_path;
+};
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct tty_struct {
+	struct tty_struct *link; /* of a pseudo terminal: the other end */
+	struct list_head tty_files;
+};
+
+struct tty_file_private { /* of a terminal's open file */
+	struct tty_struct *tty;
+	struct file *file;
+	struct list_head list;
+};
+
+struct socket {
+	struct file *file;
+	struct sock *sk;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct socket *sk_socket;
+};
+
+struct unix_sock {
+	struct sock *peer;
 };
 
 struct fdtable {
@@ -292,7 +329,13 @@ struct iovec {
 };
 
 #define TMPFS_MAGIC 0x01021994
-#define PIPEFS_MAGIC 0x50495045
+#define S_IFMT 0170000
+#define S_IFSOCK 0140000
+#define S_IFCHR 0020000
+#define S_IFIFO 0010000
+#define UNIX98_PTY_SLAVE_MAJOR 136 /* eight of them */
+#define FMODE_READ 1
+#define AF_UNIX 1
 #define SIGNAL_GROUP_EXIT 4 /* include/linux/sched/signal.h */
 
 #include <bpf/bpf_helpers.h>

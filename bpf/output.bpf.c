@@ -9,6 +9,7 @@
  */
 #include "adopt.bpf.h"
 #include "output.bpf.h"
+#include "route.bpf.h"
 
 const volatile struct out_literal cfg_literals[OUT_LITERALS];
 const volatile u32 cfg_nliterals = 0;
@@ -94,8 +95,8 @@ static __always_inline void scan(struct out_thread *ot, const struct out_file *f
 }
 
 /* Ends the window. */
-static __always_inline void cut_write(struct out_thread *ot, struct mm_state *st,
-				      struct task_struct *task)
+static __always_inline void cut_write(struct out_thread *ot, struct out_file *f,
+				      struct mm_state *st, struct task_struct *task)
 {
 	struct thread_state *ts;
 	struct pp_write *w;
@@ -112,9 +113,11 @@ static __always_inline void cut_write(struct out_thread *ot, struct mm_state *st
 		count_loss(PP_LOSS_MARKS, 1);
 		return;
 	}
+	find_route(f, ot->key.file);
 	w = edge_reserve(st, sizeof(*w));
 	if (!w)
 		return;
+	fill_route(w, f, task);
 	book_solo(st, task, ts);
 	ts->marks = 1;
 	settle(st);
@@ -196,7 +199,7 @@ static __always_inline int begins(u32 fd, u64 at, u64 count, bool vector)
 	    cfg_every || kept(ot))
 		take_time(ot);
 	if (!ot->cold && cuts(ot, f))
-		cut_write(ot, st, task);
+		cut_write(ot, f, st, task);
 	return 0;
 }
 
@@ -229,8 +232,6 @@ static __always_inline long send_chunk_of(struct sending *ctx, const u32 room)
 	fill_header(&o->hdr, PP_OUTPUT, sizeof(*o) + room, ctx->st, bpf_get_current_task_btf());
 	o->hdr.time_ns = ot->time_ns;
 	o->write = ot->write;
-	o->pipe = ctx->f->pipe;
-	o->from = ctx->f->from;
 	o->at = ot->base;
 	o->file = ctx->f->number;
 	o->stream = ot->stream;
@@ -343,7 +344,7 @@ static __always_inline void ends(struct out_thread *ot, struct out_file *f, stru
 		take_time(ot);
 	}
 	if (cold && cuts(ot, f))
-		cut_write(ot, st, task);
+		cut_write(ot, f, st, task);
 	if (scans && ot->flags)
 		count_loss(PP_LOSS_OUTPUT, 1);
 	needed = scans && (cfg_every || ot->edge || f->open || ot->open || ot->last != '\n');

@@ -30,14 +30,16 @@ struct file_key {
 
 /* An open file that is, or was, stdout or stderr of a process. */
 struct out_file {
-	u64 inode;	/* with the pointer: tells a reused one apart */
-	u64 word;	/* the last eight bytes that went to it */
-	u64 pipe, from; /* inodes, if it and stdin are pipes */
-	u64 hit_ns;	/* when its open line completed a literal; 0: it has none */
+	u64 inode; /* with the pointer: tells a reused one apart */
+	u64 word;  /* the last eight bytes that went to it */
+	u64 to;	   /* of pp_write, and */
+	u64 reader[PP_READERS];
+	u64 hit_ns; /* when its open line completed a literal; 0: it has none */
 	u32 number;
 	u32 stream; /* 1, 2 */
 	u32 open;   /* its last line has no end yet */
 	u32 gap;    /* bytes were lost */
+	u32 routed; /* `to` and `reader` are known */
 };
 
 struct {
@@ -75,16 +77,6 @@ struct {
 	__type(value, struct out_scan);
 } out_scans __weak SEC(".maps");
 
-static __always_inline u64 pipe_of(u64 file)
-{
-	struct inode *i;
-
-	if (!file)
-		return 0;
-	i = BPF_CORE_READ((struct file *)file, f_inode);
-	return BPF_CORE_READ(i, i_sb, s_magic) == PIPEFS_MAGIC ? BPF_CORE_READ(i, i_ino) : 0;
-}
-
 /* stdout or stderr under another number? 0: no. */
 static __always_inline u32 dup_of(struct task_struct *task, u64 file)
 {
@@ -121,8 +113,6 @@ static __always_inline struct out_file *out_file_of(struct task_struct *task,
 	fresh.inode = inode;
 	fresh.stream = *stream;
 	fresh.number = __sync_fetch_and_add(&next_file, 1);
-	fresh.pipe = pipe_of(file);
-	fresh.from = pipe_of(file_of(task, 0));
 	bpf_map_update_elem(&out_files, key, &fresh, BPF_ANY);
 	return bpf_map_lookup_elem(&out_files, key);
 }

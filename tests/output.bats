@@ -66,6 +66,90 @@ labels_are() { q "labels == [$1]"; }
 	cmp "$OUT" "$T/copy"
 }
 
+# marks_are LABEL... -- COMMAND...: these marks its processes print, in the order of processes, and no other.
+marks_are() {
+	local want=()
+	while [ "$1" != -- ]; do
+		want+=("$1")
+		shift
+	done
+	peak_run --mark-output 'RSS \[(.*?)\]' "$@"
+	q "[p['label'] for x in procs for p in x['phases'] if p.get('origin') == 'output'] == '${want[*]}'.split()"
+}
+
+@test "passed on by a shell, a terminal, with more on the line: the mark is its writer's" {
+	cat >"$T/passes.sh" <<'EOF'
+x=$(sh -c 'echo "RSS [sub]"')
+echo "$x"
+sh -c 'echo "RSS [sed]"' | sed 's/^/x: /; s/$/ MB/' | tee /dev/null
+mkfifo "$1"
+sh -c 'echo "RSS [a]"; echo "RSS [b]"' >"$1" &
+cat <"$1"
+script -qc 'echo "RSS [pty]"' /dev/null
+EOF
+	marks_are sub sed a b pty -- bash "$T/passes.sh" "$T/fifo"
+	q 'labels == ["(startup)"]'
+	[ "$(tr -d '\r' <"$OUT")" = "$(printf '%s\n' 'RSS [sub]' 'x: RSS [sed] MB' 'RSS [a]' 'RSS [b]' 'RSS [pty]')" ]
+}
+
+@test "a parent prints what a child said, through a pipe and a socket: its own phase goes on, with its peak" {
+	cat >"$T/parent.py" <<'EOF'
+import socket, subprocess, sys
+
+def child(out, label):
+    return subprocess.Popen([sys.argv[1], "line:RSS [boot]", "hog:30", "line:RSS [%s]" % label], stdout=out)
+
+spike = b"x" * (60 << 20)
+del spike
+for line in child(subprocess.PIPE, "pipe").stdout:
+    print("child:", line.decode().strip(), flush=True)
+spike = b"x" * (90 << 20)
+del spike
+ours, theirs = socket.socketpair()
+p = child(theirs, "sock")
+theirs.close()
+while text := ours.recv(4096):
+    sys.stdout.buffer.write(text)
+    sys.stdout.flush()
+p.wait()
+EOF
+	marks_are boot pipe boot sock -- "$PYTHON" "$T/parent.py" "$W/printer"
+	q 'labels == ["(startup)"]' 'near(delta(ph("pipe")), 30 * MIB, 131072)' 'near(delta(ph("sock")), 30 * MIB, 131072)' \
+		'90 * MIB <= ph("(startup)")["peak_bytes"] == proc()["peak"]["bytes"] < 140 * MIB'
+	grep -q 'child: RSS .pipe.' "$OUT"
+	grep -q 'marks that a process passed on from another, which has them: 4' "$ERR"
+}
+
+@test "the same line of a parent and its worker is two marks: on one pipe, on two, and where the parent reads the worker's" {
+	cat >"$T/both.py" <<'EOF'
+import os, sys
+
+def mark(fd, prefix=""):
+    os.write(fd, (prefix + "RSS [load]: 5 MB\n").encode())
+
+def worker(fd, prefix=""):
+    if os.fork() == 0:
+        mark(fd, prefix)
+        os._exit(0)
+    os.wait()
+
+if sys.argv[1] == "one":
+    worker(1)
+    mark(1)
+elif sys.argv[1] == "two":
+    worker(1)
+    mark(2)
+else:
+    r, w = os.pipe()
+    os.dup2(w, 2)
+    worker(2, "12:00:01 ")
+    os.read(r, 4096)
+    mark(1, "12:00:02 ")
+EOF
+	marks_are load load load load load load -- bash -c '"$@" one | cat; { "$@" two 2>&1 >&3 | cat; } 3>&1 | cat; "$@" read' \
+		sh "$PYTHON" "$T/both.py"
+}
+
 @test "a last line without its end, then SIGKILL: it counts" {
 	STATUS=0
 	prints hog:20 'line:RSS [a]: 1 MB' hog:30 'raw:RSS [last]: 7 MB' kill || STATUS=$?

@@ -248,10 +248,18 @@ struct pp_note {
 	char text[PP_NOTE_CHUNK];
 };
 
+#define PP_READERS 4
+
 /* The write whose pattern literal ends the window; its bytes follow on the ring of the output. */
 struct pp_write {
 	struct pp_edge edge;
 	pp_u64 write; /* number of the write, over all processes */
+	/* Whoever reads it may print it again. Numbers of files: 0: it is not a file of that sort.
+	 */
+	pp_u64 to;   /* the pipe, terminal or socket that it goes to */
+	pp_u64 from; /* the pipe that is the process's stdin */
+	pp_u64
+	    reader[PP_READERS]; /* mm_id: the writer and those above it that hold the other end */
 };
 
 /* pp_output.flags */
@@ -270,8 +278,6 @@ struct pp_write {
 struct pp_output {
 	struct pp_hdr hdr;
 	pp_u64 write;  /* number of the write, over all processes */
-	pp_u64 pipe;   /* inode of the pipe that it went to; 0: no pipe */
-	pp_u64 from;   /* the same of the process's stdin */
 	pp_u64 at;     /* bytes that the process had written to this stream before the piece */
 	pp_u32 file;   /* number of the open file, over all processes; two fds may share it */
 	pp_u16 stream; /* 1: stdout, 2: stderr */
@@ -308,8 +314,8 @@ PP_ASSERT(sizeof(struct pp_oom) ==
 	  "pp_oom");
 PP_ASSERT(sizeof(struct pp_mark) == sizeof(struct pp_edge) + 24, "pp_mark");
 PP_ASSERT(sizeof(struct pp_sample) == 32 + 8 * 9, "pp_sample");
-PP_ASSERT(sizeof(struct pp_write) == sizeof(struct pp_edge) + 8, "pp_write");
-PP_ASSERT(sizeof(struct pp_output) == 32 + 48, "pp_output");
+PP_ASSERT(sizeof(struct pp_write) == sizeof(struct pp_edge) + 24 + 8 * PP_READERS, "pp_write");
+PP_ASSERT(sizeof(struct pp_output) == 32 + 32, "pp_output");
 PP_ASSERT(sizeof(struct pp_fault) == 32 + 32 + PP_NAME_MAX, "pp_fault");
 PP_ASSERT(sizeof(struct pp_note) == 32 + 24 + PP_NOTE_CHUNK, "pp_note");
 #endif

@@ -42,6 +42,9 @@ static void edge_of(struct printed *p, struct seen *s, uint8_t what, uint64_t wr
 
 	ev.edge.win.seq = ++s->in;
 	ev.edge.token = ev.kind == PP_WRITE ? write : 0;
+	if (ev.kind == PP_WRITE)
+		ev.edge.route = (struct ev_route){
+		    .to = write & 3, .from = write >> 2 & 3, .reader = {write >> 4 & 3}};
 	MUST(!printed_event(p, &ev));
 }
 
@@ -87,8 +90,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						.stream = 1,
 						.write = write,
 						.flags = what >> 4,
-						.pipe = what & 4 ? 7 : 0,
-						.from = what & 8 ? 7 : 0,
 						.len = n < size ? n : (uint32_t)size,
 						.bytes = (const char *)data};
 

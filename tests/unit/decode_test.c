@@ -340,6 +340,29 @@ static void output_pieces(void **state)
 	assert_int_equal(decode_output(&o, sizeof(o), &out), -ENOTSUP);
 }
 
+/* The edge of a write: where it goes, and who reads it there. */
+static void write_edges(void **state)
+{
+	struct pp_write w;
+	struct event ev;
+
+	(void)state;
+	memset(&w, 0, sizeof(w));
+	head(&w, PP_WRITE, sizeof(w));
+	w.write = 7;
+	w.to = 8;
+	w.from = 9;
+	for (uint64_t i = 0; i < PP_READERS; i++)
+		w.reader[i] = 10 + i;
+	assert_int_equal(decode(&w, sizeof(w), PAGE, &ev), 0);
+	assert_true(event_is_edge(ev.kind));
+	assert_int_equal(ev.edge.token, 7);
+	assert_int_equal(ev.edge.route.to, 8);
+	assert_int_equal(ev.edge.route.from, 9);
+	for (uint64_t i = 0; i < PP_READERS; i++)
+		assert_int_equal(ev.edge.route.reader[i], 10 + i);
+}
+
 /* Every length of every kind that is not the record's own is refused. */
 static void lengths(void **state)
 {

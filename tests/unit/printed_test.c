@@ -253,46 +253,6 @@ static void threads_have_lines_of_their_own(void **state)
 	rig_free(r);
 }
 
-static void lines_passed_on_count_once(void **state)
-{
-	struct rig *r = rig(PATTERN_MARK, "R\\[(\\w+)\\]");
-	struct ev_output out = {.mm_id = 6,
-				.tid = 60,
-				.file = 9,
-				.stream = 1,
-				.write = 100,
-				.flags = PP_OUT_EDGE | PP_OUT_LAST,
-				.pipe = 7,
-				.len = 5,
-				.bytes = "R[a]\n"};
-	struct event ev = {.kind = PP_WRITE, .mm_id = 6, .time_ns = r->ns};
-
-	(void)state;
-	assert_int_equal(printed_output(r->p, &out), 0);
-	ev.edge.token = 100;
-	assert_int_equal(printed_event(r->p, &ev), 0);
-	came(r, "mark[a]@0 ");
-	/* tee: its stdin is that pipe. */
-	out.mm_id = 7;
-	out.file = 10;
-	out.from = 7;
-	out.pipe = 0;
-	out.write = 101;
-	assert_int_equal(printed_output(r->p, &out), 0);
-	ev.mm_id = 7;
-	ev.edge.token = 101;
-	assert_int_equal(printed_event(r->p, &ev), 0);
-	came(r, "write ");
-	/* What it prints of its own counts, also when it is the same once more. */
-	out.write = 102;
-	assert_int_equal(printed_output(r->p, &out), 0);
-	ev.edge.token = 102;
-	assert_int_equal(printed_event(r->p, &ev), 0);
-	came(r, "mark[a]@0 ");
-	assert_int_equal(printed_counts(r->p)->relayed, 1);
-	rig_free(r);
-}
-
 static void spans_and_steps(void **state)
 {
 	struct rig *r = rig(PATTERN_STEP, "^step (\\w+)");
@@ -463,7 +423,6 @@ int main(void)
 	    cmocka_unit_test(a_line_that_stays_open_is_taken_as_it_stands),
 	    cmocka_unit_test(the_last_line_needs_no_end),
 	    cmocka_unit_test(threads_have_lines_of_their_own),
-	    cmocka_unit_test(lines_passed_on_count_once),
 	    cmocka_unit_test(spans_and_steps),
 	    cmocka_unit_test(lines_that_join_are_one_step),
 	    cmocka_unit_test(lost_bytes_tear_a_line),

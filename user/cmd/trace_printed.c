@@ -32,6 +32,9 @@ void trace_printed_options(struct session_output *out, const struct trace_option
 void trace_printed_losses(const struct lines_counts *c, uint64_t losses[PP_LOSS_MAX])
 {
 	losses[PP_LOSS_OUTPUT] += c->dropped + c->gave_up;
+	if (c->relayed)
+		say_info("marks that a process passed on from another, which has them: %llu",
+			 (unsigned long long)c->relayed);
 	if (c->torn)
 		say_warning(
 		    "%llu printed lines were in pieces that could not be put together: their marks are missing",

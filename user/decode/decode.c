@@ -201,6 +201,9 @@ static int write_edge(struct scale *s, const void *data, size_t size, struct ev_
 	memcpy(&in, data, sizeof(in));
 	edge(s, data, out);
 	out->token = in.write;
+	out->route.to = in.to;
+	out->route.from = in.from;
+	memcpy(out->route.reader, in.reader, sizeof(in.reader));
 	return 0;
 }
 
@@ -350,8 +353,6 @@ int decode_output(const void *data, size_t size, struct ev_output *out)
 	    .pid = in.hdr.pid,
 	    .tid = in.hdr.tid,
 	    .write = in.write,
-	    .pipe = in.pipe,
-	    .from = in.from,
 	    .at = in.at,
 	    .file = in.file,
 	    .stream = in.stream,

@@ -71,6 +71,12 @@ struct ev_oom {
 	char cgroup[EV_CGROUP_MAX]; /* path of hit_level's; "…" in front when cut */
 };
 
+/* Where a write goes, and who can read it there: struct pp_write. */
+struct ev_route {
+	uint64_t to, from;
+	uint64_t reader[PP_READERS];
+};
+
 struct ev_edge {
 	struct ev_members now;
 	struct ev_window win;
@@ -98,7 +104,10 @@ struct ev_edge {
 			uint64_t printed; /* bytes that the program's own line named; EV_NONE: it
 					     was none */
 			uint32_t threads_now; /* of the process; 0: not known */
-			struct ev_label label;
+			union {
+				struct ev_label label;
+				struct ev_route route; /* PP_WRITE */
+			};
 		};
 		/* PP_OOM; alone of PP_OOM_OTHER */
 		struct ev_oom oom;
@@ -151,9 +160,7 @@ static inline bool event_is_edge(enum pp_kind k)
 struct ev_output {
 	uint64_t time_ns, mm_id;
 	uint32_t pid, tid;
-	uint64_t write; /* number of the write, over all processes */
-	uint64_t pipe,
-	    from;	 /* inodes of the pipe it went to, and of the process's stdin; 0: none */
+	uint64_t write;	 /* number of the write, over all processes */
 	uint64_t at;	 /* bytes that the process had written to this stream before */
 	uint32_t file;	 /* number of the open file */
 	uint16_t stream; /* 1: stdout, 2: stderr */

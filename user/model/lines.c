@@ -8,7 +8,6 @@
 #include <utlist.h>
 
 #include "lib/plain.h"
-#include "lib/text.h"
 #include "model/lines_private.h"
 
 #define WRAPS 16 /* times that a pattern goes on in the next line */
@@ -36,6 +35,7 @@ void lines_free(struct lines **lp)
 		free(f);
 	}
 	writes_free(&l->writes);
+	relays_free(&l->relays);
 	free(l);
 	*lp = NULL;
 }
@@ -67,39 +67,18 @@ static struct out_write *write_of(const struct text *t, size_t end)
 	return w;
 }
 
-/* A line that came in through stdin, from the process that had it first? */
-static bool is_relayed(struct lines *l, const struct out_file *f, const struct text *t)
-{
-	uint64_t h = text_hash(t->s, t->n);
-
-	for (unsigned int i = 0; f->from && i < RELAYS; i++) {
-		if (l->relay[i].pipe != f->from || l->relay[i].hash != h)
-			continue;
-		l->relay[i].pipe = 0;
-		l->counts.relayed++;
-		/* It may go on to the next one. */
-		if (f->pipe)
-			l->relay[l->next_relay++ % RELAYS] = (struct relay){f->pipe, h};
-		return true;
-	}
-	if (f->pipe)
-		l->relay[l->next_relay++ % RELAYS] = (struct relay){f->pipe, h};
-	return false;
-}
-
-static bool match(struct lines *l, const struct out_file *f, const struct text *t)
+static bool match(struct lines *l, const struct text *t)
 {
 	size_t len = plain_copy(l->plain, t->s, t->n);
 	int n = patterns_match(l->patterns, l->plain, len, l->found, MATCHES, &l->counts.gave_up);
 
 	if (!n)
 		return false;
-	if (is_relayed(l, f, t))
-		return true;
 	for (int i = 0; i < n; i++) {
 		size_t end = plain_end(t->s, t->n, l->found[i].end);
 
-		l->counts.marks += writes_mark(&l->writes, write_of(t, end), &l->found[i]);
+		l->counts.marks +=
+		    writes_mark(&l->writes, write_of(t, end), &l->found[i], l->plain, len);
 	}
 	return true;
 }
@@ -121,7 +100,7 @@ static bool match_handed_on(struct lines *l, struct out_file *f, const struct li
 			continue;
 		memcpy(l->joined, o->buf, o->len);
 		memcpy(l->joined + o->len, t->s, t->n);
-		if (!match(l, f, &both))
+		if (!match(l, &both))
 			continue;
 		lines_clear(l, o);
 		return true;
@@ -138,7 +117,7 @@ static void complete(struct lines *l, struct out_file *f, struct line *ln, const
 	if (ln->matched || !t->n)
 		return;
 	l->counts.lines++;
-	if (match(l, f, t)) {
+	if (match(l, t)) {
 		l->counts.interleaved += ln->joint != 0;
 		return;
 	}
@@ -147,7 +126,7 @@ static void complete(struct lines *l, struct out_file *f, struct line *ln, const
 		rest.n -= ln->joint;
 		rest.refs_at = ln->joint;
 		rest.last_at = t->last_at > ln->joint ? t->last_at - ln->joint : 0;
-		if (match(l, f, &rest))
+		if (match(l, &rest))
 			l->counts.interleaved++;
 		else
 			l->counts.torn++;
@@ -276,7 +255,7 @@ static void match_as_it_stands(struct lines *l, struct line *ln)
 	if (ln->matched || !ln->len)
 		return;
 	l->counts.lines++;
-	ln->matched = match(l, lines_file(l, ln->key.file), &t);
+	ln->matched = match(l, &t);
 }
 
 void lines_force(struct lines *l, uint64_t write)
@@ -300,10 +279,20 @@ enum lines_state lines_state(const struct lines *l, uint64_t write)
 	return w->refs ? LINES_OPEN : LINES_DONE;
 }
 
-const struct pattern_match *lines_take(struct lines *l, uint64_t write, size_t *n)
+const struct out_mark *lines_take(struct lines *l, const struct event *ev, size_t *n)
 {
-	const struct pattern_match *m = writes_take(&l->writes, write, n);
+	size_t all;
+	struct out_mark *m = writes_take(&l->writes, ev->edge.token, &all);
 
+	*n = 0;
+	for (size_t i = 0; i < all; i++) {
+		bool relayed = relays_pass(&l->relays, ev, &m[i]);
+
+		writes_forget(&l->writes, &m[i]);
+		l->counts.relayed += relayed;
+		if (!relayed)
+			m[(*n)++] = m[i];
+	}
 	l->counts.dropped = l->writes.dropped;
 	return m;
 }

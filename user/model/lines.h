@@ -12,7 +12,7 @@
 #ifndef PEAKPHASE_MODEL_LINES_H
 #define PEAKPHASE_MODEL_LINES_H
 
-#include "model/pattern.h"
+#include "model/writes.h"
 
 #define LINE_MAX_BYTES 16384u /* the rest of a longer line is not looked at */
 
@@ -23,10 +23,10 @@ struct lines_counts {
 	uint64_t marks;	      /* matches */
 	uint64_t interleaved; /* lines put together across other threads' fragments */
 	uint64_t torn;	      /* lines in pieces that could not be put together, or lost in part */
-	uint64_t relayed; /* marks that a process passed on from another (tee): not counted twice */
-	uint64_t cut;	  /* lines longer than LINE_MAX_BYTES */
-	uint64_t gave_up; /* matches that took too long */
-	uint64_t dropped; /* marks without an edge, or for which there was no room */
+	uint64_t relayed;     /* of the marks, those that another process had before: none here */
+	uint64_t cut;	      /* lines longer than LINE_MAX_BYTES */
+	uint64_t gave_up;     /* matches that took too long */
+	uint64_t dropped;     /* marks without an edge, or for which there was no room */
 };
 
 /* patterns stay the caller's. NULL: no memory. */
@@ -44,8 +44,11 @@ enum lines_state {
 enum lines_state lines_state(const struct lines *l, uint64_t write);
 /* Takes the open lines with bytes of this write as they stand. */
 void lines_force(struct lines *l, uint64_t write);
-/* The marks of a write, in their order; valid until the next call. The write is settled by that. */
-const struct pattern_match *lines_take(struct lines *l, uint64_t write, size_t *n);
+/*
+ * The marks of the write whose edge this is, in their order, but those that it only passes on;
+ * valid until the next call. The write is settled by that.
+ */
+const struct out_mark *lines_take(struct lines *l, const struct event *ev, size_t *n);
 /* The process ended: forgets all of it. */
 void lines_drop(struct lines *l, uint64_t mm_id);
 

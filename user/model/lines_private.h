@@ -4,9 +4,8 @@
 #define PEAKPHASE_MODEL_LINES_PRIVATE_H
 
 #include "model/lines.h"
-#include "model/writes.h"
+#include "model/relay.h"
 
-#define RELAYS 256u
 #define MATCHES 16 /* marks in one line */
 
 /* From this byte of a line on it is of this write. */
@@ -38,16 +37,11 @@ struct line {
 
 struct out_file {
 	uint32_t number;
-	uint64_t mm_id, pipe, from;
+	uint64_t mm_id;
 	uint32_t last_tid;
 	uint64_t turn; /* changes of thread */
 	struct line *lines;
 	UT_hash_handle hh;
-};
-
-/* Lines with marks that went into a pipe: whoever reads it may print them again. */
-struct relay {
-	uint64_t pipe, hash;
 };
 
 struct lines {
@@ -57,8 +51,7 @@ struct lines {
 	struct line *lines;
 	struct writes writes;
 	size_t bytes;
-	struct relay relay[RELAYS];
-	unsigned int next_relay;
+	struct relays relays;
 	struct pattern_match found[MATCHES];
 	char joined[2 * LINE_MAX_BYTES];
 	char plain[2 * LINE_MAX_BYTES + 1];

@@ -68,8 +68,6 @@ struct out_file *lines_get_file(struct lines *l, const struct ev_output *out)
 		return NULL;
 	f->number = out->file;
 	f->mm_id = out->mm_id;
-	f->pipe = out->pipe;
-	f->from = out->from;
 	f->last_tid = out->tid;
 	HASH_ADD(hh, l->files, number, sizeof(f->number), f);
 	if (!f->hh.tbl) {

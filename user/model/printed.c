@@ -237,17 +237,18 @@ static int send_mark(struct printed *p, struct event *ev, const struct pattern_m
 /* The edge of a write, with the marks that its lines are. */
 static int send_write(struct printed *p, struct event *ev)
 {
-	const struct pattern_match *m;
+	const struct out_mark *m;
 	size_t n;
 	int err = 0;
 
-	m = lines_take(p->lines, ev->edge.token, &n);
+	m = lines_take(p->lines, ev, &n);
+	ev->edge.route = (struct ev_route){0}; /* is where a mark's label comes */
 	if (!n) {
 		ev->edge.token = 0;
 		return p->event(p->ctx, ev);
 	}
 	for (size_t i = 0; i < n && !err; i++)
-		err = send_mark(p, ev, &m[i]);
+		err = send_mark(p, ev, &m[i].match);
 	return err;
 }
 

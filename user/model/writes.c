@@ -2,10 +2,12 @@
 #include "model/writes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Bounds over all processes. */
 #define WRITES_MAX 32768u
 #define MARKS_MAX 65536u
+#define TEXT_MAX (8u << 20)
 
 struct out_write *writes_find(const struct writes *ws, uint64_t id)
 {
@@ -15,10 +17,20 @@ struct out_write *writes_find(const struct writes *ws, uint64_t id)
 	return w;
 }
 
+void writes_forget(struct writes *ws, struct out_mark *m)
+{
+	free(m->text);
+	m->text = NULL;
+	ws->text -= m->len;
+	m->len = m->at = 0;
+}
+
 static void free_write(struct writes *ws, struct out_write *w)
 {
 	HASH_DEL(ws->table, w);
 	ws->marks -= w->n;
+	for (size_t i = 0; i < w->n; i++)
+		writes_forget(ws, &w->marks[i]);
 	free(w->marks);
 	free(w);
 }
@@ -65,9 +77,27 @@ struct out_write *writes_get(struct writes *ws, uint64_t id, uint64_t mm_id)
 	return w;
 }
 
-bool writes_mark(struct writes *ws, struct out_write *w, const struct pattern_match *m)
+/* What is around the match, if there is room. */
+static void keep_text(struct writes *ws, struct out_mark *m, const char *s, size_t n)
 {
-	struct pattern_match *more;
+	size_t before = m->match.start < MARK_BEFORE ? m->match.start : MARK_BEFORE;
+	size_t after = n - m->match.start < MARK_AFTER ? n - m->match.start : MARK_AFTER;
+
+	if (ws->text + before + after > TEXT_MAX)
+		return;
+	m->text = malloc(before + after + 1);
+	if (!m->text)
+		return;
+	memcpy(m->text, s + m->match.start - before, before + after);
+	m->at = (uint32_t)before;
+	m->len = (uint32_t)(before + after);
+	ws->text += m->len;
+}
+
+bool writes_mark(struct writes *ws, struct out_write *w, const struct pattern_match *m,
+		 const char *s, size_t n)
+{
+	struct out_mark *more;
 
 	if (w && ws->marks < MARKS_MAX && w->n == w->cap) {
 		size_t cap = w->cap ? 2 * w->cap : 1;
@@ -82,12 +112,13 @@ bool writes_mark(struct writes *ws, struct out_write *w, const struct pattern_ma
 		ws->dropped++;
 		return false;
 	}
-	w->marks[w->n++] = *m;
+	w->marks[w->n] = (struct out_mark){.match = *m};
+	keep_text(ws, &w->marks[w->n++], s, n);
 	ws->marks++;
 	return true;
 }
 
-const struct pattern_match *writes_take(struct writes *ws, uint64_t id, size_t *n)
+struct out_mark *writes_take(struct writes *ws, uint64_t id, size_t *n)
 {
 	struct out_write *w = writes_find(ws, id);
 
