@@ -160,7 +160,8 @@ static __always_inline void find_route(struct out_file *f, u64 file)
 
 	if (f->routed)
 		return;
-	if (sort_of(f->inode) != S_IFIFO && sort_of(f->inode) != S_IFSOCK && !is_terminal(f->inode)) {
+	if (sort_of(f->inode) != S_IFIFO && sort_of(f->inode) != S_IFSOCK &&
+	    !is_terminal(f->inode)) {
 		f->routed = 1;
 		return;
 	}

@@ -85,9 +85,9 @@ sh -c 'echo "RSS [sed]"' | sed 's/^/x: /; s/$/ MB/' | tee /dev/null
 mkfifo "$1"
 sh -c 'echo "RSS [a]"; echo "RSS [b]"' >"$1" &
 cat <"$1"
-script -qc 'echo "RSS [pty]"' /dev/null
+"$2" -c 'import pty; pty.spawn(["sh", "-c", "echo \"RSS [pty]\""])'
 EOF
-	marks_are sub sed a b pty -- bash "$T/passes.sh" "$T/fifo"
+	marks_are sub sed a b pty -- bash "$T/passes.sh" "$T/fifo" "$PYTHON"
 	q 'labels == ["(startup)"]'
 	[ "$(tr -d '\r' <"$OUT")" = "$(printf '%s\n' 'RSS [sub]' 'x: RSS [sed] MB' 'RSS [a]' 'RSS [b]' 'RSS [pty]')" ]
 }

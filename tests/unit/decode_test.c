@@ -412,11 +412,17 @@ static void sizes_that_disagree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(edge_values), cmocka_unit_test(page_sizes),
-	    cmocka_unit_test(overflow),	   cmocka_unit_test(base_record),
-	    cmocka_unit_test(marks),	   cmocka_unit_test(exits_samples_faults),
-	    cmocka_unit_test(notes),	   cmocka_unit_test(output_pieces),
-	    cmocka_unit_test(lengths),	   cmocka_unit_test(sizes_that_disagree),
+	    cmocka_unit_test(edge_values),
+	    cmocka_unit_test(page_sizes),
+	    cmocka_unit_test(overflow),
+	    cmocka_unit_test(base_record),
+	    cmocka_unit_test(marks),
+	    cmocka_unit_test(exits_samples_faults),
+	    cmocka_unit_test(notes),
+	    cmocka_unit_test(output_pieces),
+	    cmocka_unit_test(write_edges),
+	    cmocka_unit_test(lengths),
+	    cmocka_unit_test(sizes_that_disagree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,18 +31,23 @@ static bool blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* For those with this pipe as their stdin, or for a process. */
-static uint64_t key_of(const struct out_mark *m, uint64_t pipe, uint64_t mm_id)
+/* Of what the pattern matched. */
+static uint64_t match_of(const struct out_mark *m)
 {
 	size_t n = m->match.end - m->match.start;
-	uint64_t key;
 
 	if (n > m->len - m->at)
 		n = m->len - m->at;
 	while (n && blank(m->text[m->at + n - 1]))
 		n--;
-	key = text_hash(m->text + m->at, n) + m->match.kind;
-	key = (key ^ pipe ^ mm_id << 32) * 0x9e3779b97f4a7c15ull;
+	return text_hash(m->text + m->at, n) + m->match.kind;
+}
+
+/* For those with this pipe as their stdin, or for a process. */
+static uint64_t key_of(uint64_t match, uint64_t pipe, uint64_t mm_id)
+{
+	uint64_t key = (match ^ pipe ^ mm_id << 32) * 0x9e3779b97f4a7c15ull;
+
 	key ^= key >> 32;
 	return key ? key : 1;
 }
@@ -97,7 +102,8 @@ static bool take(struct relays *rs, const struct out_mark *m, uint64_t key, uint
 	return false;
 }
 
-static void remember(struct relays *rs, const struct ev_route *route, const struct out_mark *m)
+static void remember(struct relays *rs, const struct ev_route *route, const struct out_mark *m,
+		     uint64_t match)
 {
 	int sort = !route->reader[0];
 	struct relay *r = &rs->at[sort * RELAYS + rs->next[sort]++ % RELAYS];
@@ -112,10 +118,10 @@ static void remember(struct relays *rs, const struct ev_route *route, const stru
 	r->hash = text_hash(m->text + from, to - from);
 	r->len = (uint32_t)(to - from);
 	r->at = (uint32_t)(m->at - from);
-	add(rs, r, &r->link[0], key_of(m, route->to, 0));
+	add(rs, r, &r->link[0], key_of(match, route->to, 0));
 	for (int i = 0; i < PP_READERS; i++)
 		if (route->reader[i])
-			add(rs, r, &r->link[1 + i], key_of(m, 0, route->reader[i]));
+			add(rs, r, &r->link[1 + i], key_of(match, 0, route->reader[i]));
 }
 
 static bool make(struct relays *rs)
@@ -130,15 +136,17 @@ static bool make(struct relays *rs)
 bool relays_pass(struct relays *rs, const struct event *ev, const struct out_mark *m)
 {
 	const struct ev_route *route = &ev->edge.route;
+	uint64_t match;
 	bool passed;
 
 	/* Without memory, or room for the line, it is a mark like any other. */
 	if (!m->text || (!route->to && !rs->at) || !make(rs))
 		return false;
-	passed = take(rs, m, key_of(m, 0, ev->mm_id), route->to) ||
-		 (route->from && take(rs, m, key_of(m, route->from, 0), route->to));
+	match = match_of(m);
+	passed = take(rs, m, key_of(match, 0, ev->mm_id), route->to) ||
+		 (route->from && take(rs, m, key_of(match, route->from, 0), route->to));
 	if (route->to)
-		remember(rs, route, m);
+		remember(rs, route, m, match);
 	return passed;
 }
 
