@@ -143,7 +143,7 @@ static void with_something_before_and_after_it(void **state)
 	(void)state;
 	assert_int_equal(prints(r, CHILD, up, "  12:00:01 R[a]: 5 MB \n"), 1);
 	assert_int_equal(prints(r, PARENT, nowhere, "INFO child: 12:00:01 R[a]: 5 MB | x\n"), 0);
-	assert_int_equal(prints(r, CHILD, up, "R[a]: 5 MB\n"), 1);
+	assert_int_equal(prints(r, CHILD, up, "\033[31mR[a]\033[0m: 5 MB\n"), 1);
 	assert_int_equal(prints(r, PARENT, nowhere, "R[a]: 5 MB\n"), 0);
 	rig_free(r);
 }

@@ -163,7 +163,7 @@ int trace_end(struct trace *t, int status)
 	if (!err && t->printed)
 		err = printed_finish(t->printed);
 	if (t->printed)
-		trace_printed_losses(printed_counts(t->printed), end.losses);
+		trace_printed_losses(printed_counts(t->printed), t->opt.quiet, end.losses);
 	if (!err)
 		err = finish_model(t, &end);
 	trace_output_finish(t);

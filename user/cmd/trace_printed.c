@@ -29,10 +29,10 @@ void trace_printed_options(struct session_output *out, const struct trace_option
 		    "a pattern has no text that its lines must hold, or there are too many: every line costs an edge");
 }
 
-void trace_printed_losses(const struct lines_counts *c, uint64_t losses[PP_LOSS_MAX])
+void trace_printed_losses(const struct lines_counts *c, bool quiet, uint64_t losses[PP_LOSS_MAX])
 {
 	losses[PP_LOSS_OUTPUT] += c->dropped + c->gave_up;
-	if (c->relayed)
+	if (c->relayed && !quiet)
 		say_info("marks that a process passed on from another, which has them: %llu",
 			 (unsigned long long)c->relayed);
 	if (c->torn)

@@ -9,6 +9,6 @@
 /* What BPF looks for; says so when each write has to end a window. */
 void trace_printed_options(struct session_output *out, const struct trace_options *opt);
 /* Adds what was lost in putting lines together, and says what of it touches marks. */
-void trace_printed_losses(const struct lines_counts *c, uint64_t losses[PP_LOSS_MAX]);
+void trace_printed_losses(const struct lines_counts *c, bool quiet, uint64_t losses[PP_LOSS_MAX]);
 
 #endif
