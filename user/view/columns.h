@@ -55,7 +55,7 @@ enum column_flags {
 	COLUMN_LIVE = 16,     /* of text only the live view has it */
 	COLUMN_TOTAL = 32,    /* a sum of the whole phase: not known of a moment in the past */
 	COLUMN_LIMIT = 64,    /* text shows it only where a limit was met */
-	COLUMN_EXTRA = 256,   /* the live view leaves it out before others */
+	COLUMN_EXTRA = 1024,  /* the live view leaves it out before others */
 	COLUMN_PRINTED = 128, /* only where the program's lines name sizes */
 };
 
