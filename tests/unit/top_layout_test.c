@@ -265,7 +265,7 @@ static void names_in_little_room(void **state)
 	struct cgroup c = {.id = 77, .runtime = "docker", .name = "web-1"};
 	struct live *l = live_new();
 	struct event *e;
-	struct sim_mm m;
+	struct sim_mm m, all, none, cut;
 
 	(void)state;
 	e = sim_base(&l->s, &m, 1, 22977, PP_BY_ATTACH, 10 * MIB);
@@ -284,8 +284,28 @@ static void names_in_little_room(void **state)
 	live_has(l, "\n22977 python3  OOM kill ");
 	live_keys(l, "/etl\n");
 	live_has(l, "\n22977 ");
+	live_keys(l, "\033\033");
+	/* As many bytes as are kept, and not one NUL; nothing but NULs. */
+	e = sim_base(&l->s, &all, 2, 22978, PP_BY_FORK, 10 * MIB);
+	memset(e->edge.args, '/', PP_ARGS_MAX);
+	e->edge.args_len = PP_ARGS_MAX;
+	e = sim_base(&l->s, &none, 3, 22979, PP_BY_FORK, 10 * MIB);
+	e->edge.args_len = PP_ARGS_MAX;
+	e = sim_base(&l->s, &cut, 4, 22980, PP_BY_FORK, 10 * MIB);
+	memset(e->edge.args, 'x', PP_ARGS_MAX);
+	memcpy(e->edge.args, "a/b", 4);
+	e->edge.args_len = PP_ARGS_MAX;
+	live_frame(l, 24, 80, true);
+	live_has(l, "\n22978 (1) / ");
+	live_has(l, "\n22979 (1) [etl] ");
+	live_has(l, "\n22980 (1) b xxxx");
+	live_frame(l, 24, 300, true);
+	live_has(l, "xxxxxxxx... ");
 	live_free(l);
 	sim_mm_free(&m);
+	sim_mm_free(&all);
+	sim_mm_free(&none);
+	sim_mm_free(&cut);
 }
 
 /* The peak of two processes is that of their common time, not of both peaks. */

@@ -14,13 +14,17 @@
 #define ARGS_MIN 8 /* columns; less of them tells nothing */
 #define HOW_MAX 64
 
+static size_t args_len(const struct process *p)
+{
+	return p->args_len < PP_ARGS_MAX ? p->args_len : PP_ARGS_MAX;
+}
+
 /* argv[0] without its folder; what a program has made a sentence of keeps what it says. */
 static const char *base_name(const struct process *p, size_t *len)
 {
-	size_t n = strnlen(p->args, p->args_len < PP_ARGS_MAX ? p->args_len : PP_ARGS_MAX);
-	size_t word = strcspn(p->args, " "), from = 0;
+	size_t n = strnlen(p->args, args_len(p)), from = 0;
 
-	for (size_t i = 0; i + 1 < n && i < word; i++)
+	for (size_t i = 0; i + 1 < n && p->args[i] != ' '; i++)
 		if (p->args[i] == '/')
 			from = i + 1;
 	*len = n - from;
@@ -58,21 +62,23 @@ static void program(const struct top_view *v, const struct board_process *bp,
 
 /* " etl.py --all" */
 static void arguments(const struct top_view *v, const struct board_process *bp,
-		      char out[static VIEW_COMMAND_MAX + 1])
+		      char out[static VIEW_COMMAND_MAX + 8])
 {
 	struct process p = bp->p;
-	size_t len = p.args_len < PP_ARGS_MAX ? p.args_len : PP_ARGS_MAX;
-	size_t first = strnlen(p.args, len) + 1;
+	size_t len = args_len(&p), first = strnlen(p.args, len) + 1;
+	bool cut = len == PP_ARGS_MAX && p.args[len - 1];
 
+	while (len > first && !p.args[len - 1])
+		len--;
 	out[0] = '\0';
 	if (first >= len)
 		return;
 	p.args_len = (uint32_t)(len - first);
 	memmove(p.args, p.args + first, p.args_len);
-	if (strnlen(p.args, p.args_len) == p.args_len && !p.args[0])
-		return;
 	out[0] = ' ';
 	view_command(out + 1, &p, v->text);
+	if (cut)
+		strcat(out, v->g->ascii ? "..." : "…");
 }
 
 /* "exit 3", "SIGKILL" */
@@ -111,8 +117,9 @@ static int columns(const char *a, const char *b)
 void top_draw_process(struct top_view *v, const struct board_process *bp, int row, int col,
 		      int width, enum cell_style style)
 {
-	char name[TOP_NAME_MAX], in[VIEW_CONTAINER_MAX + 24], command[VIEW_COMMAND_MAX],
-	    args[VIEW_COMMAND_MAX + 1], how[HOW_MAX] = "", text[HOW_MAX];
+	char in[VIEW_CONTAINER_MAX + 24], command[VIEW_COMMAND_MAX],
+	    name[sizeof(in) + sizeof(command) + 16], args[VIEW_COMMAND_MAX + 8], how[HOW_MAX] = "",
+										 text[HOW_MAX];
 	int room, used;
 
 	inside(v, bp, in, sizeof(in));
