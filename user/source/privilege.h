@@ -4,18 +4,22 @@
  *
  * Measured on 6.1.0-57, 6.12.117 and 7.3.4 (Debian) and 6.18 (docs/doctor.md has the table):
  *
- *   CAP_BPF + CAP_PERFMON  load and attach every program but an ordinary uprobe, iterators, test
- * runs CAP_SYS_ADMIN          perf_event_open() of an uprobe: since 6.16 and in every stable series
- *                          after July 2025 ("perf: Revert to requiring CAP_SYS_ADMIN for uprobes");
- *                          Debian asks it for every perf event while kernel.perf_event_paranoid
- * is 3. BPF_TRACE_UPROBE_MULTI (6.6 and newer) does not ask it. It stands in for CAP_BPF,
- * CAP_PERFMON and CAP_CHECKPOINT_RESTORE, not for CAP_SYS_PTRACE. CAP_SYS_PTRACE /proc/PID/exe,
- * root, maps and ns of another user's process, or of one that holds capabilities that we have not
- *   CAP_CHECKPOINT_RESTORE /proc/PID/map_files (besides CAP_SYS_PTRACE): mapped files that were
- * deleted CAP_DAC_READ_SEARCH    files of a container that only its root may open, when we are not
- * root; and the directory map_files itself, which is its owner's alone CAP_KILL signals passed on
- * to a command that runs as another user CAP_DAC_OVERRIDE       a recording in a directory that
- * belongs to someone else, when we are root
+ * - CAP_BPF + CAP_PERFMON: load and attach every program but an ordinary uprobe, iterators, test
+ *   runs
+ * - CAP_SYS_ADMIN: perf_event_open() of an uprobe: since 6.16 and in every stable series after July
+ *   2025 ("perf: Revert to requiring CAP_SYS_ADMIN for uprobes"); Debian asks it for every perf
+ *   event while kernel.perf_event_paranoid is 3. BPF_TRACE_UPROBE_MULTI (6.6 and newer) does not
+ *   ask it. It stands in for CAP_BPF, CAP_PERFMON and CAP_CHECKPOINT_RESTORE, not for
+ *   CAP_SYS_PTRACE
+ * - CAP_SYS_PTRACE: /proc/PID/exe, root, maps and ns of another user's process, or of one that
+ *   holds capabilities that we have not
+ * - CAP_CHECKPOINT_RESTORE: /proc/PID/map_files (besides CAP_SYS_PTRACE): mapped files that were
+ *   deleted
+ * - CAP_DAC_READ_SEARCH: files of a container that only its root may open, when we are not root;
+ *   and the directory map_files itself, which is its owner's alone
+ * - CAP_KILL: signals passed on to a command that runs as another user
+ * - CAP_DAC_OVERRIDE: a recording in a directory that belongs to someone else, when we are root
+ * - CAP_CHOWN: a recording that is given to the user who called sudo
  *
  * The BPF object must not ask CO-RE for a type that vmlinux lacks altogether: libbpf then walks the
  * modules, which takes CAP_SYS_ADMIN. Missing members and flavours of a type that exists are fine.
