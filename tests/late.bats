@@ -187,6 +187,24 @@ copies() {
 	heard static
 }
 
+@test "no symbols and no marker: why there are no phases, once, and not of a program that has some" {
+	local why='peakphase: no markers in plain: it has no symbols'
+	cp "$(command -v sleep)" "$T/plain"
+	strip "$T/plain"
+	"$PP" run --no-record -- "$T/plain" 0.1 2>"$T/said"
+	[ "$(grep -c "$why" "$T/said")" -eq 1 ]
+	"$PP" run --no-record -q -- "$T/plain" 0.1 2>"$T/said"
+	"$PP" run --no-record --mark-output rows -- "$T/plain" 0.1 2>>"$T/said"
+	"$PP" run --no-record -- "$W/late-static" 2>>"$T/said"
+	refute grep 'no markers in' "$T/said"
+	start_target env -i "$T/plain" 60 # no places to look for a marker library in
+	attach -p "$TARGET"
+	retry 20 grep -q "$why" "$ERR"
+	kill "$TARGET"
+	wait_for "$TRACER"
+	[ "$(grep -c "$why" "$ERR")" -eq 1 ]
+}
+
 @test "a set-uid program of another user" {
 	local dir
 	dir=$(mktemp -d /tmp/peakphase-suid-XXXXXX)

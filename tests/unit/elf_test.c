@@ -289,6 +289,12 @@ static void what_it_loads(void **state)
 	assert_int_equal(elf_build_id(fd, id, sizeof(id)), 20);
 	assert_memory_equal(id, "0123456789abcdefghij", 20);
 	assert_int_equal(elf_build_id(fd, id, 4), 4);
+	assert_int_equal(elf_has_symbols(fd), 1);
+	close(fd);
+
+	IMAGE_SECTION(&img, IMAGE_SYMTAB)->sh_type = SHT_DYNSYM;
+	fd = image_fd(img.bytes, sizeof(img.bytes));
+	assert_int_equal(elf_has_symbols(fd), 0);
 	close(fd);
 
 	image_init(&img);

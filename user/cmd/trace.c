@@ -63,6 +63,7 @@ static void on_phase(void *ctx, const struct process *p, const struct phase *ph)
 	struct trace *t = ctx;
 	char line[LINE_TEXT_MAX];
 
+	t->heard |= ph->kind < PH_STARTUP;
 	best_phase(&t->best, p, ph);
 	if (board_of(t))
 		board_phase_ended(board_of(t), ph);
@@ -367,6 +368,7 @@ void trace_say_baseline(const struct trace *t, unsigned int markers)
 	say_info("attached to %u process%s, RSS %s; %u marker%s%s", t->live,
 		 t->live == 1 ? "" : "es", text_size(size, bytes), markers, markers == 1 ? "" : "s",
 		 spans);
+	trace_say_unmarked(t);
 }
 
 unsigned int trace_live(const struct trace *t)

@@ -173,6 +173,8 @@ int trace_end(struct trace *t, int status)
 		say_warning("%llu lines were not shown: nobody read them in time",
 			    (unsigned long long)dropped);
 	say_answer(t);
+	if (t->mode == TRACE_RUN)
+		trace_say_unmarked(t);
 	say_outlived(t, status);
 	say_losses(&end);
 	if (session_unseen(t->session))

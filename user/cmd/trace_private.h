@@ -51,6 +51,7 @@ struct trace {
 	uint64_t note_bytes, notes_over; /* of notes kept; notes beyond NOTE_BYTES_MAX */
 	bool threads_wait; /* a process came in with threads that are not followed yet */
 	bool interrupted;
+	bool heard; /* a mark, of whatever kind */
 };
 
 static inline struct board *board_of(const struct trace *t)
@@ -72,6 +73,9 @@ void trace_on_revised(void *ctx, const struct process *p);
 void trace_on_verdict(void *ctx, const struct process *p, const struct verdict *said);
 /* Waits up to timeout_ms; hands on all there is. 0 or -errno. */
 int trace_take(struct trace *t, int timeout_ms);
+
+/* trace_unmarked.c: that nothing was marked, and what to do about it; of `run` at its end. */
+void trace_say_unmarked(const struct trace *t);
 
 /* In the process of --sink: it reads what the invoker may, no more. 0 or -errno. */
 int trace_sink_become(void);

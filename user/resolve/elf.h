@@ -64,6 +64,12 @@ int elf_find_unwinding(int fd, struct elf_sites *out);
 /* Is it an ELF file, of any kind, that this module can read? 1 or 0. */
 int elf_is_elf(int fd);
 
+/*
+ * Has it a table of symbols for its own functions (.symtab)? 0: it is stripped, so a log_rss() of
+ * its own, which nobody imports, is not found. 1, 0 or -errno.
+ */
+int elf_has_symbols(int fd);
+
 /* Build id into buf (20 bytes as a rule); its length, at most cap, 0 when there is none, or -errno.
  */
 int elf_build_id(int fd, uint8_t *buf, size_t cap);

@@ -237,3 +237,13 @@ int elf_find_unwinding(int fd, struct elf_sites *out)
 		err = search_both(&s);
 	return err ? err : (int)out->n;
 }
+
+int elf_has_symbols(int fd)
+{
+	struct elf_file f;
+	Elf64_Shdr table;
+	int err = elf_file_init(&f, fd);
+
+	err = err ? err : elf_file_section(&f, SHT_SYMTAB, &table);
+	return err == -ENOENT ? 0 : err ? err : 1;
+}
