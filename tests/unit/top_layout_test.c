@@ -36,9 +36,9 @@ static void as_it_happens(void **state)
 	live_has(l, "headroom 236.0 MiB");
 	live_has(l, "20.0 of 256.0 MiB limit");
 	/*            time       now   peak MiB     grew     kept    spike */
-	live_has(l, "2.00 s     80.0     ~110.0    100.0     70.0     30.0");
+	live_has(l, "2.00 s     80.0     ~110.0   ~100.0    ~70.0    ~30.0");
 	live_has(
-	    l, "2.00 s     80.0     ~110.0     60.0     30.0     30.0        0         0 <- peak");
+	    l, "2.00 s     80.0     ~110.0    ~60.0    ~30.0    ~30.0        -         - <- peak");
 	sim_end(&l->s, &m, 10, 2);
 	sim_end(&l->s, &m, 10, 1);
 	live_frame(l, 24, 120, true);

@@ -183,11 +183,12 @@ static void measured(void **state)
 		assert_int_equal(budgets_check(b, &src), 0);
 		assert_int_equal(budgets_breaches(b), 3);
 	}
-	assert_string_equal(breach_format(text, b, 0),
-			    "[transform:memberships] peaked at 3224.0 MiB, 0.5 MiB over "
-			    "transform:*=3223.5M   pid 4242");
-	assert_string_equal(breach_format(text, b, 2), "[join] grew by 2924.0 MiB, 24.0 MiB over "
-						       "*=grew:2900M   pid 4242");
+	assert_string_equal(
+	    breach_format(text, b, 0),
+	    "over budget: [transform:memberships] peaked at 3224.0 MiB, 0.5 MiB over "
+	    "transform:*=3223.5M   pid 4242");
+	assert_string_equal(breach_format(text, b, 2), "over budget: [join] grew by 2924.0 MiB, "
+						       "24.0 MiB over *=grew:2900M   pid 4242");
 	for (size_t i = 0; i < 5; i++) {
 		assert_int_equal(budget_unused(text, b, i), 0);
 		assert_string_equal(text, i == 3 ? "no such*=1G" : i == 4 ? "a=b=1M" : "");
@@ -208,10 +209,82 @@ static void worst(void **state)
 	(void)state;
 	assert_int_equal(budgets_check(b, &src), 0);
 	assert_int_equal(budgets_breaches(b), 1);
-	assert_string_equal(breach_format(text, b, 0),
-			    "[load] peaked at 100.0 MiB, 75.0 MiB over load=25M   pid 7, 3 times");
+	assert_string_equal(
+	    breach_format(text, b, 0),
+	    "over budget: [load] peaked at 100.0 MiB, 75.0 MiB over load=25M   pid 7, 3 times");
 	budgets_free(&b);
 	free(f);
+}
+
+static void open_of(struct fake *f)
+{
+	fake_pipeline(f);
+	f->run.finished = false;
+	fake_open(&f->phases[6], 20); /* hook:… */
+	fake_open(&f->phases[7], 0);  /* (after), kept less than nothing */
+}
+
+/* The digits behind each "unknown". */
+static const char *unknown_of(const char *json, char digits[static 9])
+{
+	static const char key[] = "\"unknown\": ";
+	size_t n = 0;
+
+	while (n < 8 && (json = strstr(json, key))) {
+		json += strlen(key);
+		digits[n++] = *json;
+	}
+	digits[n] = '\0';
+	return digits;
+}
+
+/* What a phase that is open grows by and keeps is not within a budget before its end. */
+static void not_known(void **state)
+{
+	static const char *const says[] = {
+	    "over budget: [hook:PRE_PUSH:add_memberships] grew by ~20.0 MiB, 1.0 MiB over hook:*=grew:19M   pid 4242",
+	    "not known to be within budget: [hook:PRE_PUSH:add_memberships] is open, grew by at least 20.0 MiB so far: hook:*=grew:21M   pid 4242",
+	    "over budget: [hook:PRE_PUSH:add_memberships] kept ~4.0 MiB, 1.0 MiB over hook:*=kept:3M   pid 4242",
+	    "not known to be within budget: [hook:PRE_PUSH:add_memberships] is open, kept ~4.0 MiB so far: hook:*=kept:5M   pid 4242",
+	    "not known to be within budget: (after) is open, what it grew by is not known: (after)=grew:1G   pid 4242",
+	    "not known to be within budget: (after) is open, kept ~0.0 MiB so far: (after)=kept:1G   pid 4242",
+	};
+	struct budgets *b = budgets((const char *const[]){
+	    "hook:*=grew:19M", "hook:*=grew:21M", "hook:*=kept:3M", "hook:*=kept:5M",
+	    "(after)=grew:1G", "(after)=kept:1G", "*=4G", "transform:*=grew:4G", NULL});
+	struct fake *f = fake(open_of);
+	struct report_source src = fake_source(f);
+	char text[BREACH_TEXT_MAX];
+	char counts[9], *out = NULL;
+	size_t len = 0;
+	struct jw j;
+	FILE *file = open_memstream(&out, &len);
+
+	(void)state;
+	assert_int_equal(budgets_check(b, &src), 0);
+	assert_int_equal(budgets_breaches(b), 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_string_equal(breach_format(text, b, i), says[i]);
+	assert_int_equal(jw_open(&j, file), 0);
+	budgets_json(&j, b);
+	assert_int_equal(jw_close(&j), 0);
+	fclose(file);
+	assert_string_equal(unknown_of(out, counts), "01011100");
+	free(out);
+	budgets_free(&b);
+	free(f);
+}
+
+/* Open in one of two recordings: there is nothing to compare what it grew by with. */
+static void open_compared(void **state)
+{
+	struct fake *f[] = {fake(fake_pipeline), fake(open_of)};
+
+	(void)state;
+	check(f, 2, false, "diff_open.txt");
+	check(f, 2, true, "diff_open.json");
+	free(f[0]);
+	free(f[1]);
 }
 
 static void refused(void **state)
@@ -231,8 +304,10 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(spreads),	cmocka_unit_test(permille), cmocka_unit_test(texts),
-	    cmocka_unit_test(measured), cmocka_unit_test(worst),    cmocka_unit_test(refused),
+	    cmocka_unit_test(spreads),	     cmocka_unit_test(permille),
+	    cmocka_unit_test(texts),	     cmocka_unit_test(measured),
+	    cmocka_unit_test(worst),	     cmocka_unit_test(not_known),
+	    cmocka_unit_test(open_compared), cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

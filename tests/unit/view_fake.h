@@ -316,6 +316,15 @@ static inline struct verdict *fake_verdict(struct fake *f, enum verdict_kind kin
 /* A pipeline of one process: design.md's example. */
 static inline void fake_pipeline(struct fake *f)
 {
+/* Nothing ended it: what it grew by is known only in part, or not at all. */
+static inline void fake_open(struct phase *ph, uint64_t grew)
+{
+	ph->ended_by = PH_BY_TRACE;
+	ph->grew_bytes = grew ? grew * FAKE_MIB : EV_NONE;
+	ph->shrank_bytes = ph->faults_minor = ph->faults_major = EV_NONE;
+	ph->exact = false;
+}
+
 	fake_init(f);
 	fake_process(f, 4242, "python3|etl.py", 0, 13000);
 	fake_phase(f, PH_STARTUP, NULL, 0, 1, 0, 310, 4, 48, 48);

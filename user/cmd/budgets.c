@@ -34,7 +34,7 @@ int show_breaches(const struct budgets *b)
 
 	for (size_t i = 0; i < n && i < BREACHES_SAID; i++) {
 		breach_format(line, b, i);
-		say_error("over budget: %s", line);
+		say_error("%s", line);
 	}
 	if (n > BREACHES_SAID)
 		say_error("over budget: %zu labels more", n - BREACHES_SAID);

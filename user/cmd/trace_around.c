@@ -38,7 +38,7 @@ static int on_open(void *ctx, const struct phase *ph)
 	const struct open *o = ctx;
 	struct phase now = *ph;
 
-	if (phase_kept(ph) > 0 && (uint64_t)phase_kept(ph) > ph->grew_bytes)
+	if (phase_kept(ph) > 0 && (uint64_t)phase_kept(ph) > phase_grew(ph))
 		now.grew_bytes = (uint64_t)phase_kept(ph);
 	return o->fn(o->arg, &now);
 }

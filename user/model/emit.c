@@ -86,6 +86,21 @@ static void note_growth(struct mm *p, const struct phase *ph)
 	most->nwhere = 0;
 }
 
+static void none_for_zero(uint64_t *n)
+{
+	if (!*n)
+		*n = EV_NONE;
+}
+
+void leave_open(struct phase *ph)
+{
+	none_for_zero(&ph->grew_bytes);
+	if (!ph->faults_minor && !ph->faults_major)
+		ph->faults_minor = ph->faults_major = EV_NONE;
+	ph->shrank_bytes = EV_NONE;
+	ph->exact = false;
+}
+
 static void emit(struct model *m, struct mm *p, const struct point *from, const struct point *until,
 		 const struct maxima *max, struct phase *ph)
 {
@@ -113,9 +128,11 @@ static void emit(struct model *m, struct mm *p, const struct point *from, const 
 	ph->lost = (uint32_t)(until->lost - from->lost);
 	if (ph->lost || from->doubts != until->doubts || p->pub.error_bytes)
 		ph->exact = false;
+	note_growth(p, ph);
+	if (p->unended)
+		leave_open(ph);
 	ph->where = ph->nwhere ? m->where : NULL;
 	p->pub.phases++;
-	note_growth(p, ph);
 	if (m->sink.phase_ended)
 		m->sink.phase_ended(m->sink.ctx, &p->pub, ph);
 }

@@ -14,6 +14,8 @@ void emit_phase(struct model *m, struct mm *p, const struct point *from, const s
 		struct phase *ph);
 void emit_part(struct model *m, struct mm *p, const struct point *from, const struct point *until,
 	       const struct maxima *max, struct phase *ph);
+/* It is open (phase_open()): where nothing is known of a count, that is not 0. */
+void leave_open(struct phase *ph);
 void compact(struct mm *p);
 
 #endif

@@ -264,8 +264,6 @@ int fold_window(struct model *m, struct mm *p, const struct event *ev, uint64_t 
 	return err;
 }
 
-/* Threads' own growth comes with edges only; until then it is at least what the timeline rose by.
- */
 static void rise(const struct mm *p, struct tail *t, const struct ev_sample *s)
 {
 	uint64_t was = t->time_ns ? t->now : p->now_bytes;
@@ -305,11 +303,18 @@ struct carry fold_open(const struct mm *p)
 		c.at = p->tail.at;
 		c.at.at_ns = clamp(c.at.at_ns, p->last_ns, EV_NONE);
 	}
-	if (p->tail.win == p->next && p->tail.time_ns) {
+	if (sampled(p)) {
 		c.charge = max_known(c.charge, p->tail.charge);
 		raise_members(&c, &p->tail.at.members);
 	}
 	return c;
+}
+
+uint64_t fold_rose(const struct mm *p, const struct thread *t)
+{
+	if (!sampled(p) || (t && (t->dead || p->live_threads > 1)))
+		return 0;
+	return p->tail.rose;
 }
 
 /* The tracing ended: the open window ends without an edge, by what the timeline saw of it. */
@@ -319,9 +324,16 @@ int fold_tail(struct mm *p)
 	int err = push(p, p->next, &c);
 
 	p->now_threads = 0;
-	if (p->tail.win == p->next && p->tail.time_ns) {
+	p->unended = true;
+	if (sampled(p)) {
+		uint64_t rose = fold_rose(p, NULL);
+
 		p->now_bytes = p->tail.now;
 		p->pub.end_bytes = p->now_bytes;
+		p->pub.grew_bytes += rose;
+		p->sum.grew += rose;
+		for (struct thread *t = p->threads; t; t = t->hh.next)
+			t->last.grew += fold_rose(p, t);
 	}
 	p->next++;
 	return err;
@@ -335,8 +347,8 @@ void fold_preview(const struct mm *p, struct process *out)
 	if (c.bytes > out->peak.bytes)
 		out->peak = (struct peak){c.bytes, c.at.at_ns, c.at.members, c.at.exact, p->next};
 	out->charge_peak = max_known(out->charge_peak, c.charge);
-	if (p->tail.win == p->next && p->tail.time_ns) {
+	if (sampled(p)) {
 		out->end_bytes = p->tail.now;
-		out->grew_bytes += p->tail.rose;
+		out->grew_bytes += fold_rose(p, NULL);
 	}
 }

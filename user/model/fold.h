@@ -10,8 +10,19 @@ int fold_orphan(struct model *m, struct mm *p, const struct event *ev, uint64_t 
 int fold_window(struct model *m, struct mm *p, const struct event *ev, uint64_t win);
 int fold_tail(struct mm *p);
 void fold_sample(struct mm *p, const struct event *ev);
+/* Did the timeline say anything of the open window? */
+static inline bool sampled(const struct mm *p)
+{
+	return p->tail.win == p->next && p->tail.time_ns;
+}
+
 /* What the open window saw so far. */
 struct carry fold_open(const struct mm *p);
+/*
+ * Own growth comes with edges only. Since the last one it is at least what the timeline rose by:
+ * of all threads together, and of a thread (not NULL) that is the only one.
+ */
+uint64_t fold_rose(const struct mm *p, const struct thread *t);
 void fold_preview(const struct mm *p, struct process *out);
 
 #endif

@@ -62,7 +62,8 @@ int model_feed(struct model *m, const struct event *ev);
  * The tracing ended at end_ns: what is still open is handed out as ended by the trace, processes
  * as running. A process whose last edge was PP_DETACH has been handed out like that already, with
  * exact numbers. Of others no edge ends the last window: its maximum and the last RSS are those of
- * the samples, and marked inexact: a killed tracer saw nothing of what came after them.
+ * the samples, and marked inexact: a killed tracer saw nothing of what came after them. Their
+ * phases are open (phase_open()).
  * Feeding after it is an error (-EINVAL).
  */
 int model_finish(struct model *m, uint64_t end_ns);
@@ -76,8 +77,8 @@ void model_each_process(const struct model *m, void (*fn)(void *, const struct p
 /*
  * For every open phase of a live process, by begin, outermost first: what it would be if it ended
  * at now_ns (ended_by PH_BY_TRACE, id 0, no where). Without a span that is the time since the last
- * mark: (startup), or (between). grew_bytes holds what the timeline rose by since the last edge,
- * by whatever thread; exact is false then. fn returns 0 to go on; anything else is returned.
+ * mark: (startup), or (between). Its numbers are those that model_finish() would give it now. fn
+ * returns 0 to go on; anything else is returned.
  */
 int model_each_open(const struct model *m, uint64_t mm_id, uint64_t now_ns,
 		    int (*fn)(void *, const struct phase *), void *ctx);

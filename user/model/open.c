@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/checkpoint.h"
+#include "model/emit.h"
 #include "model/fold.h"
 
 /* A point's maximum since then, the open window with it. */
@@ -38,16 +39,12 @@ static uint64_t least_since(const struct stack *s, const struct point *from, uin
 	return past < open ? past : open;
 }
 
-static bool sampled(const struct mm *p)
-{
-	return p->tail.win == p->next && p->tail.time_ns;
-}
-
-static void preview(const struct mm *p, const struct point *from, const struct tally *now,
+/* t: whose growth it has; NULL: that of all. */
+static void preview(const struct mm *p, const struct point *from, const struct thread *t,
 		    uint64_t now_ns, struct phase *ph)
 {
+	const struct tally *now = t ? &t->last : &p->sum;
 	struct carry c = fold_open(p);
-	uint64_t rose = sampled(p) ? p->tail.rose : 0;
 
 	ph->mm_id = p->id;
 	ph->pid = p->pub.pid;
@@ -59,8 +56,7 @@ static void preview(const struct mm *p, const struct point *from, const struct t
 	ph->start_bytes = from->bytes;
 	ph->end_bytes = sampled(p) ? p->tail.now : p->now_bytes;
 	ph->peak = peak_since(p, from);
-	ph->grew_bytes = minus(now->grew, from->tally.grew) + rose;
-	ph->shrank_bytes = minus(now->shrank, from->tally.shrank);
+	ph->grew_bytes = minus(now->grew, from->tally.grew) + fold_rose(p, t);
 	ph->faults_minor = minus(now->minflt, from->tally.minflt);
 	ph->faults_major = minus(now->majflt, from->tally.majflt);
 	ph->anon_peak = most_since(&p->anon, from, c.anon);
@@ -69,7 +65,7 @@ static void preview(const struct mm *p, const struct point *from, const struct t
 	ph->headroom_min = least_since(&p->headroom, from, c.headroom);
 	ph->limit = least_since(&p->limit, from, c.limit);
 	ph->lost = (uint32_t)(p->pub.lost - from->lost);
-	ph->exact = !rose && !ph->lost && from->doubts == p->doubts && !p->pub.error_bytes;
+	leave_open(ph);
 }
 
 static void preview_span(const struct mm *p, const struct span *s, uint64_t now_ns,
@@ -86,7 +82,7 @@ static void preview_span(const struct mm *p, const struct span *s, uint64_t now_
 	ph->label.flags = s->label_flags;
 	ph->label.hash = s->label_hash;
 	memcpy(ph->label.bytes, s->label, s->label_len);
-	preview(p, &s->from, &s->thread->last, now_ns, ph);
+	preview(p, &s->from, s->thread, now_ns, ph);
 }
 
 int model_each_open(const struct model *m, uint64_t mm_id, uint64_t now_ns,
@@ -106,7 +102,7 @@ int model_each_open(const struct model *m, uint64_t mm_id, uint64_t now_ns,
 	if (p->spans || !p->gap_open)
 		return err;
 	ph = (struct phase){.tid = p->pub.pid, .kind = p->marked ? PH_BETWEEN : PH_STARTUP};
-	preview(p, &p->gap, &p->sum, now_ns, &ph);
+	preview(p, &p->gap, NULL, now_ns, &ph);
 	return fn(ctx, &ph);
 }
 

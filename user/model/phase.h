@@ -67,6 +67,8 @@ struct phase {
 	 * Growth of the phase's own thread for checkpoints and spans whose begin and end ran on one
 	 * thread; of all threads of the process for implied phases. A span that ended on another
 	 * thread has that of its first thread up to the last edge of that thread within the span.
+	 * Of a phase that is open (below): what is known of it so far, EV_NONE where that is
+	 * nothing; shrank_bytes is EV_NONE.
 	 */
 	uint64_t grew_bytes, shrank_bytes;
 	uint64_t faults_minor, faults_major; /* of the same thread(s) as grew */
@@ -82,6 +84,21 @@ struct phase {
 	const struct phase_where *where; /* largest first; NULL without --where */
 	uint32_t nwhere;
 };
+
+/*
+ * Nothing ended it, not even the end of the tracing: it goes on, or its tracer was killed. So its
+ * counts are lower bounds, and start, end and peak are as near as the timeline is.
+ */
+static inline bool phase_open(const struct phase *p)
+{
+	return p->shrank_bytes == EV_NONE;
+}
+
+/* What is known of it. */
+static inline uint64_t phase_grew(const struct phase *p)
+{
+	return p->grew_bytes == EV_NONE ? 0 : p->grew_bytes;
+}
 
 static inline int64_t phase_kept(const struct phase *p)
 {

@@ -182,6 +182,7 @@ struct mm {
 	struct ev_label last_mark; /* of a checkpoint; flags and len 0: none yet */
 	bool checkpoints;	   /* there was one */
 	bool chosen;		   /* by the OOM killer */
+	bool unended;		   /* no edge ended its last window */
 	uint64_t oom_verdict;	   /* id of what was said of that; 0: nothing yet */
 	bool ceiling_crossed, headroom_crossed;
 

@@ -26,17 +26,18 @@ struct budget {
 	char *text, *glob;
 	enum measure of;
 	uint64_t bytes;
-	uint64_t phases; /* that were measured by it */
+	uint64_t phases;  /* that were measured by it */
+	uint64_t unknown; /* of them: neither over it nor known to be within */
 };
 
 struct key {
-	uint32_t budget, zero;
+	uint32_t budget, unknown;
 	struct name name;
 };
 
-/* The worst of one label, by one budget. */
+/* The worst of one label, by one budget; and of those of which it is not known. */
 struct breach {
-	uint64_t bytes, times;
+	uint64_t bytes, times; /* bytes of an unknown one: at least */
 	uint32_t pid;
 	bool exact;
 	UT_hash_handle hh;
@@ -108,7 +109,7 @@ static void forget(struct budgets *b)
 	}
 	b->more = 0;
 	for (size_t i = 0; i < b->n; i++)
-		b->list[i].phases = 0;
+		b->list[i].phases = b->list[i].unknown = 0;
 }
 
 void budgets_free(struct budgets **bp)
@@ -127,9 +128,10 @@ void budgets_free(struct budgets **bp)
 	*bp = NULL;
 }
 
-static int breach_get(struct budgets *b, size_t budget, const struct phase *ph, struct breach **out)
+static int breach_get(struct budgets *b, size_t budget, bool unknown, const struct phase *ph,
+		      struct breach **out)
 {
-	struct key key = {.budget = (uint32_t)budget};
+	struct key key = {.budget = (uint32_t)budget, .unknown = unknown};
 	struct breach *br;
 	size_t size;
 
@@ -152,34 +154,44 @@ static int breach_get(struct budgets *b, size_t budget, const struct phase *ph, 
 	return 0;
 }
 
+static int measure_by(struct budgets *b, size_t i, const struct phase *ph)
+{
+	struct budget *budget = &b->list[i];
+	int64_t measured = measure_of(ph, budget->of);
+	uint64_t bytes = measured > 0 ? (uint64_t)measured : 0;
+	/* What it grew by may be over a budget before its end; that it is not says nothing. */
+	bool over = bytes > budget->bytes, unknown = budget->of != OF_PEAK && phase_open(ph);
+	struct breach *br;
+	int err;
+
+	budget->phases++;
+	budget->unknown += unknown && !over;
+	if (!over && !unknown)
+		return 0;
+	err = breach_get(b, i, !over, ph, &br);
+	if (err)
+		return err;
+	if (!br) {
+		b->more++;
+		return 0;
+	}
+	if (!br->times++ || bytes > br->bytes) {
+		br->bytes = bytes;
+		br->pid = b->p->pid;
+		br->exact = ph->exact;
+	}
+	return 0;
+}
+
 static int measure_phase(void *arg, const struct phase *ph)
 {
 	struct budgets *b = arg;
+	int err = 0;
 
-	for (size_t i = 0; i < b->n; i++) {
-		int64_t bytes = measure_of(ph, b->list[i].of);
-		struct breach *br;
-		int err;
-
-		if (!match_label(b->list[i].glob, ph))
-			continue;
-		b->list[i].phases++;
-		if (bytes <= 0 || (uint64_t)bytes <= b->list[i].bytes)
-			continue;
-		err = breach_get(b, i, ph, &br);
-		if (err)
-			return err;
-		if (!br) {
-			b->more++;
-			continue;
-		}
-		if (!br->times++ || (uint64_t)bytes > br->bytes) {
-			br->bytes = (uint64_t)bytes;
-			br->pid = b->p->pid;
-			br->exact = ph->exact;
-		}
-	}
-	return 0;
+	for (size_t i = 0; i < b->n && !err; i++)
+		if (match_label(b->list[i].glob, ph))
+			err = measure_by(b, i, ph);
+	return err;
 }
 
 struct check {
@@ -213,9 +225,30 @@ static char *mib(char out[static 24], uint64_t bytes)
 	return text_mib(out, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
 }
 
+/* "is open, grew by at least 19.6 MiB so far" */
+static void say_unknown(char out[static 80], const struct breach *br, const struct budget *budget)
+{
+	char bytes[24];
+
+	if (budget->of == OF_GREW && !br->bytes)
+		strcpy(out, "is open, what it grew by is not known");
+	else
+		snprintf(out, 80, "is open, %s %s%s MiB so far", measures[budget->of].said,
+			 budget->of == OF_GREW ? "at least " : "~", mib(bytes, br->bytes));
+}
+
+/* "grew by ~19.6 MiB, 14.6 MiB over" */
+static void say_over(char out[static 80], const struct breach *br, const struct budget *budget)
+{
+	char bytes[24], over[24];
+
+	snprintf(out, 80, "%s %s%s MiB, %s MiB over", measures[budget->of].said,
+		 br->exact ? "" : "~", mib(bytes, br->bytes), mib(over, br->bytes - budget->bytes));
+}
+
 char *breach_format(char out[static BREACH_TEXT_MAX], const struct budgets *b, size_t i)
 {
-	char label[VIEW_LABEL_MAX], bytes[24], over[24], text[512], times[40] = "";
+	char label[VIEW_LABEL_MAX], what[80], text[512], times[40] = "";
 	const struct breach *br = b->table;
 	const struct budget *budget;
 	struct phase ph;
@@ -223,7 +256,8 @@ char *breach_format(char out[static BREACH_TEXT_MAX], const struct budgets *b, s
 	while (br && i--)
 		br = br->hh.next;
 	if (!br) {
-		snprintf(out, BREACH_TEXT_MAX, "%" PRIu64 " phases of other labels", b->more);
+		snprintf(out, BREACH_TEXT_MAX, "over budget: %" PRIu64 " phases of other labels",
+			 b->more);
 		return out;
 	}
 	budget = &b->list[br->key.budget];
@@ -232,11 +266,15 @@ char *breach_format(char out[static BREACH_TEXT_MAX], const struct budgets *b, s
 	text_escape(text, sizeof(text), budget->text, strlen(budget->text));
 	if (br->times > 1)
 		snprintf(times, sizeof(times), ", %" PRIu64 " times", br->times);
-	snprintf(out, BREACH_TEXT_MAX, "%s%s%s %s %s%s MiB, %s MiB over %s   pid %" PRIu32 "%s",
+	if (br->key.unknown)
+		say_unknown(what, br, budget);
+	else
+		say_over(what, br, budget);
+	snprintf(out, BREACH_TEXT_MAX, "%s: %s%s%s %s%s %s   pid %" PRIu32 "%s",
+		 br->key.unknown ? "not known to be within budget" : "over budget",
 		 view_implied_name(ph.kind) ? "" : "[", label,
-		 view_implied_name(ph.kind) ? "" : "]", measures[budget->of].said,
-		 br->exact ? "" : "~", mib(bytes, br->bytes), mib(over, br->bytes - budget->bytes),
-		 text, br->pid, times);
+		 view_implied_name(ph.kind) ? "" : "]", what, br->key.unknown ? ":" : "", text,
+		 br->pid, times);
 	return out;
 }
 
@@ -278,10 +316,11 @@ void budgets_json(struct jw *j, const struct budgets *b)
 		put_text(j, "of", measures[budget->of].name);
 		put_u64(j, "bytes", budget->bytes);
 		put_u64(j, "phases", budget->phases);
+		put_u64(j, "unknown", budget->unknown);
 		jw_key(j, "breaches");
 		jw_begin_array(j);
 		for (const struct breach *br = b->table; br; br = br->hh.next)
-			if (br->key.budget == i)
+			if (br->key.budget == i && !br->key.unknown)
 				breach_json(j, budget, br);
 		jw_end_array(j);
 		jw_end_object(j);

@@ -22,11 +22,14 @@ void budgets_free(struct budgets **b);
 /* Measures all phases of src; what was measured before is forgotten. 0 or -errno. */
 int budgets_check(struct budgets *b, const struct report_source *src);
 
-/* One for each label that is over a budget, in the order in which they were met. */
+/*
+ * One for each label that is over a budget, or not known to be within: what a phase that is open
+ * grows by and keeps is known when it ends. In the order in which they were met.
+ */
 size_t budgets_breaches(const struct budgets *b);
 /*
- * "[transform:users] peaked at 284.7 MiB, 84.7 MiB over transform:*=200M   pid 4242, 12 times":
- * the worst of that label. Returns out.
+ * "over budget: [transform:users] peaked at 284.7 MiB, 84.7 MiB over transform:*=200M   pid 4242,
+ * 12 times": the worst of that label. Returns out.
  */
 char *breach_format(char out[static BREACH_TEXT_MAX], const struct budgets *b, size_t i);
 /* Budget i as it was given, escaped, if no phase was measured by it, else "". -ENOENT: no such i.

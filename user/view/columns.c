@@ -38,7 +38,13 @@ static struct value rate(uint64_t n, const struct phase *ph)
 {
 	uint64_t ns = ph->end_ns > ph->start_ns ? ph->end_ns - ph->start_ns : 0;
 
-	return ns ? u64((uint64_t)((unsigned __int128)n * 1000000000u / ns)) : none();
+	return ns && n != EV_NONE ? u64((uint64_t)((unsigned __int128)n * 1000000000u / ns))
+				  : none();
+}
+
+static uint64_t faults_of(const struct phase *ph)
+{
+	return ph->faults_minor == EV_NONE ? EV_NONE : ph->faults_minor + ph->faults_major;
 }
 
 #define PHASE_VALUE(name, expr)                                                                    \
@@ -155,14 +161,14 @@ PHASE_VALUE(members_exact, boolean(r->ph->peak.members_exact))
 PHASE_VALUE(anon, u64(r->ph->peak.members.m[PP_ANON]))
 PHASE_VALUE(file, u64(r->ph->peak.members.m[PP_FILE]))
 PHASE_VALUE(shmem, u64(r->ph->peak.members.m[PP_SHMEM]))
-PHASE_VALUE(grew, u64(r->ph->grew_bytes))
-PHASE_VALUE(shrank, u64(r->ph->shrank_bytes))
+PHASE_VALUE(grew, known(r->ph->grew_bytes))
+PHASE_VALUE(shrank, known(r->ph->shrank_bytes))
 PHASE_VALUE(kept_value, i64(phase_kept(r->ph)))
 PHASE_VALUE(spike_value, u64(phase_spike(r->ph)))
-PHASE_VALUE(faults, u64(r->ph->faults_minor + r->ph->faults_major))
-PHASE_VALUE(fault_rate, rate(r->ph->faults_minor + r->ph->faults_major, r->ph))
-PHASE_VALUE(faults_minor, u64(r->ph->faults_minor))
-PHASE_VALUE(faults_major, u64(r->ph->faults_major))
+PHASE_VALUE(faults, known(faults_of(r->ph)))
+PHASE_VALUE(fault_rate, rate(faults_of(r->ph), r->ph))
+PHASE_VALUE(faults_minor, known(r->ph->faults_minor))
+PHASE_VALUE(faults_major, known(r->ph->faults_major))
 PHASE_VALUE(charge, known(r->ph->charge_peak))
 PHASE_VALUE(limit, known(r->ph->limit))
 PHASE_VALUE(headroom, known(r->ph->headroom_min))
@@ -187,7 +193,7 @@ const struct column phase_columns[] = {
     {NULL, "ended_by", UNIT_NONE, 0, 0, phase_ended_by},
     {NULL, "start_bytes", UNIT_BYTES, 0, 0, phase_start_bytes},
     {"now", "end_bytes", UNIT_BYTES, 9, COLUMN_LIVE, phase_end_bytes},
-    {"peak MiB", "peak_bytes", UNIT_BYTES, 11, COLUMN_MARKED, phase_peak},
+    {"peak MiB", "peak_bytes", UNIT_BYTES, 11, COLUMN_MARKED | COLUMN_ANSWER, phase_peak},
     {"printed", "printed_bytes", UNIT_BYTES, 10, COLUMN_OPTIONAL | COLUMN_PRINTED, phase_printed},
     {NULL, "peak_at_ns", UNIT_INSTANT, 0, 0, phase_peak_at},
     {NULL, "peak_members", UNIT_BYTES, 0, 0, phase_peak_members},
@@ -195,12 +201,13 @@ const struct column phase_columns[] = {
     {"anon", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_anon},
     {"file", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_file},
     {"shmem", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_shmem},
-    {"grew", "grew_bytes", UNIT_BYTES, 9, COLUMN_TOTAL, phase_grew},
+    {"grew", "grew_bytes", UNIT_BYTES, 9, COLUMN_MARKED | COLUMN_TOTAL, phase_grew},
     {NULL, "shrank_bytes", UNIT_BYTES, 0, 0, phase_shrank},
-    {"kept", "kept_bytes", UNIT_BYTES, 9, 0, phase_kept_value},
+    {"kept", "kept_bytes", UNIT_BYTES, 9, COLUMN_MARKED, phase_kept_value},
     {"spike", "spike_bytes", UNIT_BYTES, 9, COLUMN_EXTRA, phase_spike_value},
-    {"faults", NULL, UNIT_COUNT, 9, COLUMN_WIDE | COLUMN_TOTAL, phase_faults},
-    {"faults/s", NULL, UNIT_COUNT, 10, COLUMN_LIVE | COLUMN_TOTAL, phase_fault_rate},
+    {"faults", NULL, UNIT_COUNT, 9, COLUMN_COUNTED | COLUMN_WIDE | COLUMN_TOTAL, phase_faults},
+    {"faults/s", NULL, UNIT_COUNT, 10, COLUMN_COUNTED | COLUMN_LIVE | COLUMN_TOTAL,
+     phase_fault_rate},
     {NULL, "faults_minor", UNIT_COUNT, 0, 0, phase_faults_minor},
     {NULL, "faults_major", UNIT_COUNT, 0, 0, phase_faults_major},
     {NULL, "where", UNIT_NONE, 0, COLUMN_OPTIONAL, phase_where},

@@ -53,6 +53,8 @@ enum column_flags {
 	COLUMN_WIDE = 8,      /* text leaves it out on narrow terminals */
 	COLUMN_MARKED = 4,    /* text marks it where the row is not exact */
 	COLUMN_LIVE = 16,     /* of text only the live view has it */
+	COLUMN_COUNTED = 256, /* text marks it where the row's phase is open */
+	COLUMN_ANSWER = 512,  /* what it is about: the last to go where there is no room */
 	COLUMN_TOTAL = 32,    /* a sum of the whole phase: not known of a moment in the past */
 	COLUMN_LIMIT = 64,    /* text shows it only where a limit was met */
 	COLUMN_EXTRA = 1024,  /* the live view leaves it out before others */

@@ -106,7 +106,7 @@ int64_t measure_of(const struct phase *ph, enum measure m)
 	case OF_PEAK:
 		return (int64_t)ph->peak.bytes;
 	case OF_GREW:
-		return (int64_t)ph->grew_bytes;
+		return ph->grew_bytes == EV_NONE ? MEASURE_NONE : (int64_t)ph->grew_bytes;
 	case OF_KEPT:
 		return phase_kept(ph);
 	case OF_TIME:
@@ -177,11 +177,15 @@ static int by_value(const void *va, const void *vb)
 /* Of one measure, brought together in scratch. */
 static struct spread spread_of(const struct values *values, enum measure m, int64_t *scratch)
 {
-	size_t n = values->n, half = n / 2;
-	struct spread s;
+	struct spread s = {MEASURE_NONE, MEASURE_NONE, MEASURE_NONE};
+	size_t n = 0, half;
 
-	for (size_t i = 0; i < n; i++)
-		scratch[i] = values->v[i * MEASURES + m];
+	for (size_t i = 0; i < values->n; i++)
+		if (values->v[i * MEASURES + m] != MEASURE_NONE)
+			scratch[n++] = values->v[i * MEASURES + m];
+	if (!n)
+		return s;
+	half = n / 2;
 	qsort(scratch, n, sizeof(*scratch), by_value);
 	s.min = scratch[0];
 	s.max = scratch[n - 1];

@@ -13,9 +13,11 @@
 
 enum measure { OF_PEAK, OF_GREW, OF_KEPT, OF_TIME, MEASURES };
 
+#define MEASURE_NONE INT64_MIN /* not known: how much a phase that is open grew by */
+
 /* The median of an even number is the mean of the two in the middle, rounded down. */
 struct spread {
-	int64_t min, median, max; /* bytes; OF_TIME: ns */
+	int64_t min, median, max; /* bytes; OF_TIME: ns; of those that are known, or MEASURE_NONE */
 };
 
 struct compared {

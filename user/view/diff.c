@@ -185,6 +185,10 @@ static void put_value(struct view *v, enum measure m, int64_t n, const char *mar
 	uint64_t size = n < 0 ? -(uint64_t)n : (uint64_t)n;
 	char s[32], number[24];
 
+	if (n == MEASURE_NONE) {
+		out_right(&v->out, "-", 1, NUMBER_WIDTH);
+		return;
+	}
 	if (m == OF_TIME)
 		text_duration(number, size);
 	else
@@ -197,6 +201,8 @@ static int64_t pick(const struct compared *c, enum measure m, int which)
 {
 	const struct spread *s = &c->of[m];
 
+	if (!c->count)
+		return MEASURE_NONE;
 	return which < 0 ? s->min : which > 0 ? s->max : s->median;
 }
 
@@ -205,6 +211,11 @@ static void put_difference(struct view *v, enum measure m, int64_t from, int64_t
 	int64_t d = (int64_t)((uint64_t)to - (uint64_t)from), permille;
 	char s[48], number[40];
 
+	if (from == MEASURE_NONE || to == MEASURE_NONE) {
+		out_right(&v->out, "-", 1, NUMBER_WIDTH);
+		out_right(&v->out, "-", 1, NUMBER_WIDTH);
+		return;
+	}
 	put_value(v, m, d, d > 0 ? "+" : "");
 	if (!compare_permille(from, to, &permille)) {
 		out_right(&v->out, "-", 1, NUMBER_WIDTH);
@@ -229,16 +240,9 @@ static void put_line(struct view *v, const struct compare_row *row, const char *
 	for (size_t i = 0; i < compare_recordings(v->d->c); i++) {
 		const struct compared *b = &row->in[i];
 
-		if (b->count)
-			put_value(v, m, pick(b, m, which), b->exact || m == OF_TIME ? "" : "~");
-		else
-			out_right(&v->out, "-", 1, NUMBER_WIDTH);
-		if (i && a->count && b->count) {
+		put_value(v, m, pick(b, m, which), b->exact || m == OF_TIME ? "" : "~");
+		if (i)
 			put_difference(v, m, pick(a, m, which), pick(b, m, which));
-		} else if (i) {
-			out_right(&v->out, "-", 1, NUMBER_WIDTH);
-			out_right(&v->out, "-", 1, NUMBER_WIDTH);
-		}
 	}
 	out_str(&v->out, "\n");
 }
@@ -319,7 +323,8 @@ int diff_text(const struct diff *d, bool ascii, bool color, FILE *f)
 	for (size_t i = 0; i < d->n && !v.out.err; i++)
 		put_row(&v, &d->rows[i]);
 	if (!exact)
-		out_str(&v.out, "\n~ touched by a loss or by a bound of the kernel's counters: "
-				"peakphase report says which\n");
+		out_str(
+		    &v.out,
+		    "\n~ open where a recording ends, or touched by a loss or by a bound of the kernel's counters: peakphase report says which\n");
 	return out_close(&v.out);
 }

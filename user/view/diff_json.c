@@ -17,7 +17,10 @@ static const char *const names[MEASURES] = {
 static void put_i64(struct jw *j, const char *key, int64_t n)
 {
 	jw_key(j, key);
-	jw_i64(j, n);
+	if (n == MEASURE_NONE)
+		jw_null(j);
+	else
+		jw_i64(j, n);
 }
 
 static void put_letter(struct jw *j, const char *key, size_t i)
@@ -27,14 +30,15 @@ static void put_letter(struct jw *j, const char *key, size_t i)
 	put_text(j, key, s);
 }
 
-/* to − from, and its share of from; null where from is 0. */
+/* to − from, and its share of from; null where from is 0, or one is not known. */
 static void put_change(struct jw *j, int64_t from, int64_t to)
 {
+	bool known = from != MEASURE_NONE && to != MEASURE_NONE;
 	int64_t permille;
 
-	put_i64(j, "delta", (int64_t)((uint64_t)to - (uint64_t)from));
+	put_i64(j, "delta", known ? (int64_t)((uint64_t)to - (uint64_t)from) : MEASURE_NONE);
 	jw_key(j, "permille");
-	if (compare_permille(from, to, &permille))
+	if (known && compare_permille(from, to, &permille))
 		jw_i64(j, permille);
 	else
 		jw_null(j);

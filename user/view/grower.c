@@ -20,7 +20,7 @@ static int grown_by_then(const struct search *s, const struct phase *ph, uint64_
 	uint64_t rss;
 	int told;
 
-	*bytes = ph->start_ns < s->v->at_ns ? ph->grew_bytes : 0;
+	*bytes = ph->start_ns < s->v->at_ns ? phase_grew(ph) : 0;
 	if (!*bytes || victim || ph->end_ns <= s->v->at_ns)
 		return 0;
 	told = src->rss_at(src->ctx, ph->mm_id, ph->start_ns, s->v->at_ns, &rss);
@@ -45,7 +45,7 @@ static int largest(void *arg, const struct phase *ph)
 	uint64_t bytes;
 	int err;
 
-	if (ph->grew_bytes <= s->best->bytes)
+	if (phase_grew(ph) <= s->best->bytes)
 		return 0;
 	err = grown_by_then(s, ph, &bytes);
 	if (!err && bytes > s->best->bytes)
@@ -59,7 +59,7 @@ static int innermost(void *arg, const struct phase *ph)
 	uint64_t bytes;
 	int err;
 
-	if (ph->grew_bytes < s->half || !answer_encloses(&s->best->ph, ph))
+	if (phase_grew(ph) < s->half || !answer_encloses(&s->best->ph, ph))
 		return 0;
 	err = grown_by_then(s, ph, &bytes);
 	if (!err && bytes >= s->half)

@@ -68,7 +68,8 @@ size_t line_format(char out[static LINE_TEXT_MAX], const struct process *p, cons
 		snprintf(pid, sizeof(pid), "  pid %" PRIu32, p->pid);
 	n = snprintf(out, LINE_TEXT_MAX,
 		     "peak RSS [%s]: ~%s%s MB%s  (grew %s, kept %s, now %s; %s%s)%s\n", label,
-		     mib(peak, ph->peak.bytes), bound, lost, mib(grew, ph->grew_bytes),
+		     mib(peak, ph->peak.bytes), bound, lost,
+		     ph->grew_bytes == EV_NONE ? "-" : mib(grew, ph->grew_bytes),
 		     text_mib(kept, phase_kept(ph)), mib(now, ph->end_bytes),
 		     text_duration(time, ns), left_open(ph) ? ended_text(ph->ended_by) : "", pid);
 	return (size_t)n < LINE_TEXT_MAX ? (size_t)n : LINE_TEXT_MAX - 1;

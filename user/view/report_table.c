@@ -304,9 +304,7 @@ static int put_phase(void *arg, const struct phase *ph)
 
 		if (!shown(r, c))
 			continue;
-		if (c->flags & COLUMN_MARKED && !ph->exact)
-			*number++ = '~';
-		else if (c->flags & COLUMN_MEMBERS && !ph->peak.members_exact)
+		if (column_marked(c, &row))
 			*number++ = '~';
 		out_right(&r->out, s, (size_t)(number - s) + column_text(number, c, &row),
 			  c->width);

@@ -57,8 +57,12 @@ static void where_json(struct jw *j, const struct phase *ph)
 		jw_key(j, "hits");
 		jw_u64(j, w->hits);
 		jw_key(j, "bytes_est");
-		jw_u64(j,
-		       hits ? (uint64_t)((unsigned __int128)ph->grew_bytes * w->hits / hits) : 0);
+		if (ph->grew_bytes == EV_NONE)
+			jw_null(j);
+		else
+			jw_u64(j,
+			       hits ? (uint64_t)((unsigned __int128)ph->grew_bytes * w->hits / hits)
+				    : 0);
 		jw_end_object(j);
 	}
 	jw_end_array(j);
@@ -118,6 +122,15 @@ static void command_json(struct jw *j, const struct process *p)
 	for (size_t i = 0; i < len; i++)
 		args[i] = p->args[i] ? p->args[i] : ' ';
 	jw_string(j, args, len);
+}
+
+bool column_marked(const struct column *c, const struct row *r)
+{
+	bool marked = (c->flags & COLUMN_MARKED && !r->ph->exact) ||
+		      (c->flags & COLUMN_COUNTED && phase_open(r->ph)) ||
+		      (c->flags & COLUMN_MEMBERS && !r->ph->peak.members_exact);
+
+	return marked && c->get(r).kind != VALUE_NONE;
 }
 
 void column_json(struct jw *j, const struct column *c, const struct row *r)

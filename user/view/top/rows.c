@@ -67,7 +67,7 @@ void top_process_phase(const struct top_view *v, const struct board_process *bp,
 	ph->shrank_bytes = p->shrank_bytes;
 	for (const struct board_phase *d = bp->phases; d; d = d->older) {
 		/* Of the outermost ones only, as far as they are kept. */
-		if (!d->ph.depth && d->ph.kind != PH_CHECKPOINT) {
+		if (!d->ph.depth && d->ph.kind != PH_CHECKPOINT && d->ph.faults_minor != EV_NONE) {
 			ph->faults_minor += d->ph.faults_minor;
 			ph->faults_major += d->ph.faults_major;
 		}

@@ -50,13 +50,13 @@ static size_t least(const struct shape *s)
 		return least_extra(s);
 	for (size_t i = s->n; i--;)
 		if (s->column[i]->unit == UNIT_BYTES &&
-		    !(s->column[i]->flags & (COLUMN_MARKED | COLUMN_LIVE)))
+		    !(s->column[i]->flags & (COLUMN_ANSWER | COLUMN_LIVE)))
 			return i;
 	for (size_t i = s->n; i--;)
 		if (s->column[i]->unit == UNIT_DURATION)
 			return i;
 	for (size_t i = s->n; i--;)
-		if (!(s->column[i]->flags & COLUMN_MARKED))
+		if (!(s->column[i]->flags & COLUMN_ANSWER))
 			return i;
 	return s->n - 1;
 }
@@ -116,7 +116,7 @@ static void titles(struct top_view *v, const struct shape *s, int row)
 }
 
 static void number(struct top_view *v, const struct column *c, const struct row *r, bool known,
-		   unsigned int marked, int row, int col, enum cell_style style)
+		   bool marked, int row, int col, enum cell_style style)
 {
 	char text[32], *s = text;
 
@@ -124,7 +124,7 @@ static void number(struct top_view *v, const struct column *c, const struct row 
 		cells_right(v->g, row, col, (int)c->width, CELL_FAINT, "-");
 		return;
 	}
-	if (c->flags & marked && !r->ph->exact)
+	if (marked)
 		*s++ = '~';
 	column_text(s, c, r);
 	cells_right(v->g, row, col + 1, (int)c->width - 1, style, text);
@@ -213,7 +213,8 @@ static void draw_row(struct top_view *v, const struct shape *s, const struct top
 	for (size_t i = 0; i < s->n; i++) {
 		const struct column *c = s->column[i];
 
-		number(v, c, &r, is_known(row, c, past), row->thread ? COLUMN_TOTAL : COLUMN_MARKED,
+		number(v, c, &r, is_known(row, c, past),
+		       row->thread ? c->flags & COLUMN_TOTAL && !ph.exact : column_marked(c, &r),
 		       at, col, note ? CELL_PEAK : style);
 		col += (int)c->width;
 	}
