@@ -102,14 +102,47 @@ load helpers
 	retry 20 test -e "$T/on"
 	start_tracer attach -o "$T/first.peak" -p "$TARGET"
 	retry 20 attached
+	# It says how far it has come while nothing happens: 2 s and more, and its death is not long after.
+	sleep 2.2
 	kill -KILL "$TRACER"
 	wait "$TRACER" || true
+	"$PP" report --json "$T/first.peak" >"$T/report.json"
+	q '1.1e9 < ph("(startup)")["end_ns"] - ph("(startup)")["start_ns"] < 60e9' 'ph("(startup)")["ended_by"] == "trace"'
+	rm "$T/report.json"
 	start_tracer attach -o "$R" -p "$TARGET"
 	retry 20 attached
 	touch "$T/go"
 	wait_for "$TRACER"
 	[ "$STATUS" -eq 0 ]
-	q 'near(delta(ph("late")), 30 * MIB, 65536)' 'near(proc()["baseline_bytes"], 50 * MIB, 4 * MIB)'
+	q 'near(delta(ph("late")), 30 * MIB, 65536)' 'near(proc()["baseline_bytes"], 50 * MIB, 4 * MIB)' '2.2e9 < proc()["untraced_ns"] < 60e9'
+	"$PP" report "$R" | grep -Eqx '  held ~?5[0-9]\.[0-9] MiB when it was attached to; not traced before: [0-9.]+ s since it began'
+}
+
+@test "what is open where the tracer was killed: numbers that are not known say so, and keep no budget" {
+	start_target "$W/script" "ready:$T/on" "wait:$T/go" begin:held hog:40 begin:sp hog:20 "ready:$T/full" "wait:$T/end"
+	retry 20 test -e "$T/on"
+	start_tracer attach -o "$R" -p "$TARGET"
+	retry 20 attached
+	touch "$T/go"
+	retry 20 test -e "$T/full"
+	# The sample of the growth has to be on the disk, and nothing else will tell of it.
+	rose() { "$PP" report -q --json "$R" >"$T/report.json" && q 'near(delta(ph("sp")), 20 * MIB, 2 * MIB)' 2>"$T/why"; }
+	retry 20 rose || fail "$(cat "$T/why")"
+	kill -KILL "$TRACER"
+	wait "$TRACER" || true
+	report_json "$R"
+	q 'near(ph("sp")["kept_bytes"], 20 * MIB, 2 * MIB)' 'near(ph("sp")["grew_bytes"], 20 * MIB, 2 * MIB)' 'near(ph("held")["grew_bytes"], 60 * MIB, 3 * MIB)' \
+		'ph("sp")["faults_minor"] is None and ph("sp")["shrank_bytes"] is None' 'ph("held")["faults_minor"] > 0 and not ph("held")["exact"]'
+	"$PP" report "$R" | grep -Eq '^    sp +[0-9.]+ m?s +~[0-9.]+ +~(1[89]|2[01])\.[0-9] +~(1[89]|2[01])\.[0-9] +~[0-9.]+ +- +◀ peak, open when the tracing ended$' ||
+		fail "$("$PP" report "$R")"
+	status_of "$PP" report --budget 'sp=grew:5M' "$R"
+	[ "$STATUS" -eq 4 ]
+	status_of "$PP" report --budget 'sp=grew:50M' "$R"
+	[ "$STATUS" -eq 4 ]
+	"$PP" report --budget 'sp=grew:50M' --budget 'sp=kept:50M' --budget 'sp=500M' "$R" 2>"$ERR" >"$OUT" || true
+	[ "$(grep -c 'not known to be within budget: \[sp\] is open, ' "$ERR")" -eq 2 ]
+	[ "$(grep -c error "$ERR")" -eq 2 ]
+	touch "$T/end"
 }
 
 @test "ends that end nothing are counted, and no row is invented" {

@@ -260,3 +260,15 @@ overlap_of_200_and_100() {
 	peak_run -q -- "$W/flood" 2500 4
 	q 'sum(p["kind"] == "checkpoint" for p in proc()["phases"]) == 10000' 'r["losses"]["edges"] == 0'
 }
+
+@test "what a phase kept and the process gave back right after it is said at its row" {
+	run_c begin:sink hog:60 hog:20 end sleep:300 free begin:next hog:30 end begin:last hog:10 hog:15 end sleep:200 free sleep:2300 free free
+	q 'near(ph("sink")["kept_bytes"], 80 * MIB, 65536)' 'near(ph("sink")["freed_later_bytes"], 20 * MIB, 65536)' \
+		'ph("next")["freed_later_bytes"] < 65536' 'not any(ph(p)["freed_later_bytes"] for p in ("(startup)", "(between)", "(after)"))' \
+		'near(ph("last")["kept_bytes"], 25 * MIB, 65536)' 'near(ph("last")["freed_later_bytes"], 15 * MIB, 2 * MIB)'
+	"$PP" report "$R" >"$T/text"
+	grep -Eq '^  sink .* ~?(19|20)\.[0-9] freed later$' "$T/text" || fail "$(cat "$T/text")"
+	# What lasts longer than 2 s is by the timeline, and what was given back after that is not counted.
+	grep -Eq '^  last .* ~1[3-6]\.[0-9] freed later$' "$T/text" || fail "$(cat "$T/text")"
+	[ "$(grep -c 'freed later' "$T/text")" -eq 2 ]
+}

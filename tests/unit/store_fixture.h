@@ -251,6 +251,7 @@ static inline struct run_info plain_info(void)
 				 .probe = "nop5",
 				 .wall_ns = 1700000000000000000,
 				 .mono_ns = 1000000000,
+				 .boot_ns = 4000000000,
 				 .boot_id_hash = UINT64_MAX - 1,
 				 .page_size = 4096,
 				 .cpus = 2,

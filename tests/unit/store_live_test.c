@@ -273,6 +273,50 @@ static void test_killed_tracer(void **state)
 	folder_remove(&f);
 }
 
+static int ends_at(void *ctx, const struct phase *ph)
+{
+	assert_int_equal(ph->end_ns, *(const uint64_t *)ctx);
+	return 0;
+}
+
+/* A tracer that saw for 40 s that nothing happened, and died: that long what is open was open. */
+static void test_reached(void **state)
+{
+	uint64_t until = 41000000000;
+	struct run_info info = plain_info();
+	struct recording *r;
+	struct event ev;
+	struct folder f;
+	struct store *s;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	folder_make(&f);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (store_create(&s, f.file, &info))
+			_exit(1);
+		plain_edge(&ev, PP_BASE, 0, "");
+		no_base_extras(&ev);
+		store_event(s, &ev);
+		store_reached(s, until / 2);
+		store_reached(s, until);
+		usleep(BEHIND_NS * ROUNDS / 1000);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(recording_open(&r, f.file), 0);
+	assert_false(recording_end(r)->finished);
+	assert_int_equal(events_in(r), 1);
+	assert_int_equal(recording_end(r)->end_ns, until);
+	assert_int_equal(recording_each_phase(r, 1, ends_at, &until), 0);
+	recording_close(&r);
+	folder_remove(&f);
+}
+
 /*
  * Marks, each followed by its phase, until killed: at a rate at which many come while a batch of
  * edges is written, and too few for the writer to look at its edges again before it commits.
@@ -407,6 +451,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_read_while_written),
 	    cmocka_unit_test(test_killed_tracer),
+	    cmocka_unit_test(test_reached),
 	    cmocka_unit_test(test_no_phase_before_its_edge),
 	    cmocka_unit_test(test_signals_are_for_the_main_thread),
 	    cmocka_unit_test(test_idle_costs_nothing),

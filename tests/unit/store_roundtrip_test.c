@@ -429,6 +429,7 @@ static void test_info_and_end(void **state)
 	info.machine = NULL;
 	assert_int_equal(store_create(&s, f.file, &info), 0);
 	assert_int_equal(store_losses(s, losses, 9), 0);
+	assert_int_equal(store_reached(s, 41), 0);
 	assert_int_equal(store_close(&s, &end), 0);
 	assert_int_equal(recording_open(&rec, f.file), 0);
 	i = recording_info(rec);
@@ -443,6 +444,7 @@ static void test_info_and_end(void **state)
 	assert_string_equal(i->probe, info.probe);
 	assert_int_equal(i->wall_ns, info.wall_ns);
 	assert_int_equal(i->mono_ns, info.mono_ns);
+	assert_int_equal(i->boot_ns, info.boot_ns);
 	assert_int_equal(i->boot_id_hash, info.boot_id_hash);
 	assert_int_equal(i->page_size, 4096);
 	assert_int_equal(i->cpus, 2);

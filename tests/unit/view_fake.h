@@ -96,7 +96,8 @@ static inline int fake_rss_at(void *ctx, uint64_t mm_id, uint64_t from_ns, uint6
 			continue;
 		part = (double)(to_ns - ph->start_ns) / (double)(ph->end_ns - ph->start_ns);
 		*bytes =
-		    ph->start_bytes + (uint64_t)(part * (double)(ph->end_bytes - ph->start_bytes));
+		    ph->start_bytes +
+		    (uint64_t)(int64_t)(part * (double)(int64_t)(ph->end_bytes - ph->start_bytes));
 		told = 1;
 	}
 	return told;
@@ -122,6 +123,18 @@ static inline int fake_phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t he
 		if (f->phases[i].mm_id == mm_id && f->phases[i].headroom_min == headroom_min)
 			err = fn(arg, &f->phases[i]);
 	return err;
+}
+
+static inline int fake_implied_from(void *ctx, uint64_t mm_id, uint64_t win, struct phase *out)
+{
+	const struct fake *f = ctx;
+
+	for (size_t i = 0; i < f->nphases; i++) {
+		*out = f->phases[i];
+		if (out->mm_id == mm_id && out->start_win == win && out->kind >= PH_STARTUP)
+			return 1;
+	}
+	return 0;
 }
 
 static inline int fake_cgroup(void *ctx, uint64_t id, struct cgroup *out)
@@ -189,6 +202,7 @@ static inline struct report_source fake_source(struct fake *f)
 	    .phases_at_time = fake_phases_at_time,
 	    .rss_at = fake_rss_at,
 	    .each_share = fake_each_share,
+	    .implied_from = fake_implied_from,
 	    .cgroup = fake_cgroup,
 	    .each_verdict = fake_each_verdict,
 	    .each_unheard = fake_each_unheard,
@@ -289,6 +303,15 @@ static inline struct phase *fake_phase(struct fake *f, enum phase_kind kind, con
 	return ph;
 }
 
+/* Nothing ended it: what it grew by is known only in part, or not at all. */
+static inline void fake_open(struct phase *ph, uint64_t grew)
+{
+	ph->ended_by = PH_BY_TRACE;
+	ph->grew_bytes = grew ? grew * FAKE_MIB : EV_NONE;
+	ph->shrank_bytes = ph->faults_minor = ph->faults_major = EV_NONE;
+	ph->exact = false;
+}
+
 /* Of the process made last, at its end, in window win. */
 static inline struct verdict *fake_verdict(struct fake *f, enum verdict_kind kind, uint64_t win)
 {
@@ -316,15 +339,6 @@ static inline struct verdict *fake_verdict(struct fake *f, enum verdict_kind kin
 /* A pipeline of one process: design.md's example. */
 static inline void fake_pipeline(struct fake *f)
 {
-/* Nothing ended it: what it grew by is known only in part, or not at all. */
-static inline void fake_open(struct phase *ph, uint64_t grew)
-{
-	ph->ended_by = PH_BY_TRACE;
-	ph->grew_bytes = grew ? grew * FAKE_MIB : EV_NONE;
-	ph->shrank_bytes = ph->faults_minor = ph->faults_major = EV_NONE;
-	ph->exact = false;
-}
-
 	fake_init(f);
 	fake_process(f, 4242, "python3|etl.py", 0, 13000);
 	fake_phase(f, PH_STARTUP, NULL, 0, 1, 0, 310, 4, 48, 48);

@@ -111,8 +111,11 @@ static void unfinished_of(struct fake *f)
 	f->processes[0].end_ns = 0;
 	f->processes[0].reason = PP_BY_ATTACH;
 	f->processes[0].baseline_bytes = 4 * FAKE_MIB;
-	f->phases[7].ended_by = PH_BY_TRACE;
-	f->phases[6].ended_by = PH_BY_TRACE;
+	/* The machine slept for 1000 s in its life. */
+	f->run.boot_ns = f->run.mono_ns + 1000000 * FAKE_MS;
+	f->processes[0].proc_start_boot_ns = FAKE_T0 + (1000000 - 12340) * FAKE_MS;
+	fake_open(&f->phases[7], 0);
+	fake_open(&f->phases[6], 20);
 }
 
 static void running_of(struct fake *f)

@@ -55,6 +55,11 @@ static int phases_of_headroom(void *ctx, uint64_t mm_id, uint64_t headroom_min, 
 	return recording_phases_of_headroom(ctx, mm_id, headroom_min, fn, arg);
 }
 
+static int implied_from(void *ctx, uint64_t mm_id, uint64_t win, struct phase *out)
+{
+	return recording_implied_from(ctx, mm_id, win, out);
+}
+
 static int each_note(void *ctx, uint64_t mm_id, report_note_fn fn, void *arg)
 {
 	return recording_each_note(ctx, mm_id, fn, arg);
@@ -84,6 +89,7 @@ struct report_run show_run(const struct recording *r)
 	    .probe = info->probe,
 	    .wall_ns = info->wall_ns,
 	    .mono_ns = info->mono_ns,
+	    .boot_ns = info->boot_ns,
 	    .end_ns = end->end_ns,
 	    .error_per_thread = info->error_per_thread,
 	    .where_every = info->where_every,
@@ -134,6 +140,7 @@ struct report_source show_source(struct recording *r, const struct report_run *r
 	    .phases_at_time = phases_at_time,
 	    .rss_at = rss_at,
 	    .each_share = each_share,
+	    .implied_from = implied_from,
 	    .cgroup = cgroup_names,
 	    .each_verdict = each_verdict,
 	    .each_unheard = each_unheard,

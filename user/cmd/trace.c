@@ -22,6 +22,7 @@
 #include "source/privilege.h"
 #include "view/line.h"
 
+#define PROGRESS_MIN (SECOND / 10)
 #define UNHEARD_SAID 8	  /* of what may be missing; the recording has it all */
 #define UNHEARD_MAX 10000 /* programs of an hour's storm, each gone before it was looked at */
 
@@ -295,16 +296,31 @@ void trace_board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint6
 	board_unlock(b);
 }
 
-static void record_losses(struct trace *t)
+/*
+ * What is recorded is behind by no more than a second, and than half of the time it goes on: also
+ * of a tracing that is cut short soon it is told how far it came.
+ */
+static bool progress_due(const struct trace *t, uint64_t now)
 {
-	uint64_t now = clock_mono_ns(), lost[PP_LOSS_MAX], missed;
+	uint64_t age = t->progress_ns > t->began_ns ? t->progress_ns - t->began_ns : 0;
+	uint64_t wait = age < PROGRESS_MIN ? PROGRESS_MIN : age > SECOND ? SECOND : age;
 
-	if ((!t->store && !board_of(t)) || now - t->losses_ns < SECOND)
+	return now - t->progress_ns >= wait;
+}
+
+/* Losses so far, and that all there was until now has been taken. */
+static void record_progress(struct trace *t, uint64_t now)
+{
+	uint64_t lost[PP_LOSS_MAX], missed;
+
+	if ((!t->store && !board_of(t)) || !progress_due(t, now))
 		return;
-	t->losses_ns = now;
+	t->progress_ns = now;
 	trace_losses(t, lost, &missed);
 	if (t->store)
 		store_losses(t->store, lost, missed);
+	if (t->store && !session_behind(t->session))
+		store_reached(t->store, now);
 	if (board_of(t))
 		trace_board_losses(board_of(t), lost, missed);
 }
@@ -333,6 +349,7 @@ int trace_take(struct trace *t, int timeout_ms)
 
 int trace_poll(struct trace *t, int timeout_ms)
 {
+	uint64_t now = clock_mono_ns();
 	int err = trace_take(t, timeout_ms);
 
 	if (err)
@@ -344,7 +361,7 @@ int trace_poll(struct trace *t, int timeout_ms)
 			return err;
 	}
 	looks_poll(&t->looks, t->session, t->model);
-	record_losses(t);
+	record_progress(t, now);
 	return 0;
 }
 

@@ -42,8 +42,8 @@ struct trace {
 	unsigned int not_run;	       /* commands of --on-cross */
 	unsigned int line_flags;
 	unsigned int live, seen;
-	unsigned int outlived; /* the tracing */
-	uint64_t began_ns, losses_ns;
+	unsigned int outlived;		/* the tracing */
+	uint64_t began_ns, progress_ns; /* progress: when it was recorded last */
 	struct best best;
 	struct small small;
 	struct looks looks;

@@ -92,7 +92,7 @@ static uint64_t boot_id_hash(void)
 int trace_record(struct trace *t)
 {
 	const struct session_facts *f = session_facts(t->session);
-	struct timespec wall, mono;
+	struct timespec wall, mono, boot;
 	char options[160];
 	struct utsname u;
 	int err, made;
@@ -124,8 +124,10 @@ int trace_record(struct trace *t)
 	info.machine = u.machine;
 	clock_gettime(CLOCK_REALTIME, &wall);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
 	info.wall_ns = (uint64_t)wall.tv_sec * SECOND + (uint64_t)wall.tv_nsec;
 	info.mono_ns = (uint64_t)mono.tv_sec * SECOND + (uint64_t)mono.tv_nsec;
+	info.boot_ns = (uint64_t)boot.tv_sec * SECOND + (uint64_t)boot.tv_nsec;
 	err = store_create(&t->store, t->path, &info);
 	/* Still empty, unless somebody else named it in the meantime. */
 	if (err && made && err != -EBUSY && err != -EEXIST)

@@ -22,7 +22,8 @@ enum message_type {
 	MSG_UNHEARD,
 	MSG_OUTPUT,
 	MSG_OUTPUT_DROP,
-	MSG_OUTPUT_TOTALS
+	MSG_OUTPUT_TOTALS,
+	MSG_REACHED
 };
 
 #define MESSAGE_WHERE_MAX 256u /* rows of phase_where kept of one phase: the largest */

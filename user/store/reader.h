@@ -19,6 +19,7 @@ struct recording {
 	bool has_where;
 	sqlite3_stmt *where;
 	sqlite3_stmt *phases_at;
+	sqlite3_stmt *implied_from;
 	sqlite3_stmt *cgroup;
 	sqlite3_stmt *output;
 	struct phase_where where_rows[MESSAGE_WHERE_MAX];

@@ -154,21 +154,39 @@ int recording_each_sample(struct recording *r, uint64_t mm_id,
 	return err;
 }
 
+/* Those of one mm follow each other in time. Found by halves: only their numbers are in the index.
+ */
 int recording_last_sample(struct recording *r, uint64_t mm_id, uint64_t from_ns, uint64_t to_ns,
 			  struct event *out)
 {
-	struct cursor c;
-	int err = open_cursor(
-	    r, &c, &schema_samples,
-	    "WHERE mm_id = ? AND time_ns > ? AND time_ns <= ? ORDER BY id DESC LIMIT 1");
+	sqlite3_stmt *st =
+	    reader_prepare(r, &schema_samples, "WHERE mm_id = ?1 AND id >= ?2 ORDER BY id LIMIT 1");
+	int64_t low = 0, high = INT64_MAX, middle, id;
+	int n = 0, found = 0;
+	struct event ev;
+	const char *bad;
 
-	if (!err) {
-		sqlite3_bind_int64(c.st, 1, (int64_t)mm_id);
-		sqlite3_bind_int64(c.st, 2, (int64_t)from_ns);
-		sqlite3_bind_int64(c.st, 3, (int64_t)to_ns);
-		err = advance(r, &c);
+	if (!st)
+		return -EBADMSG;
+	sqlite3_bind_int64(st, 1, (int64_t)mm_id);
+	while (low < high && n >= 0) {
+		middle = low + (high - low) / 2 + 1;
+		sqlite3_bind_int64(st, 2, middle);
+		n = reader_step(r, st);
+		memset(&ev, 0, sizeof(ev));
+		if (n > 0 && (table_read_key(st, 0, &id) || id < middle))
+			n = reader_bad(r, "samples", "id");
+		else if (n > 0 && table_read_row(&schema_samples, st, &ev, &bad))
+			n = reader_bad(r, "samples", bad);
+		if (n > 0 && ev.time_ns <= to_ns) {
+			low = id;
+			found = ev.time_ns > from_ns;
+			*out = ev;
+		} else {
+			high = middle - 1;
+		}
+		sqlite3_reset(st);
 	}
-	*out = c.ev;
-	sqlite3_finalize(c.st);
-	return err ? err : c.more;
+	sqlite3_finalize(st);
+	return n < 0 ? n : found;
 }

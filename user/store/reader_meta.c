@@ -65,6 +65,7 @@ static int read_numbers(struct recording *r, sqlite3_stmt *st)
 {
 	struct model_counts *c = &r->end.counts;
 	int64_t page_size = 0, cpus = 0, every = 0, exact = 0, finished = 0, status = -1, error = 0;
+	uint64_t reached = 0;
 	const struct {
 		const char *key;
 		void *to;
@@ -72,11 +73,13 @@ static int read_numbers(struct recording *r, sqlite3_stmt *st)
 	} numbers[] = {
 	    {"wall_ns", &r->info.wall_ns, INT64_MIN, INT64_MAX},
 	    {"mono_ns", &r->info.mono_ns, INT64_MIN, INT64_MAX},
+	    {"boot_ns", &r->info.boot_ns, INT64_MIN, INT64_MAX},
 	    {"boot_id_hash", &r->info.boot_id_hash, INT64_MIN, INT64_MAX},
 	    {"error_per_thread", &r->info.error_per_thread, INT64_MIN, INT64_MAX},
 	    {"ceiling", &r->info.ceiling, INT64_MIN, INT64_MAX},
 	    {"headroom", &r->info.headroom, INT64_MIN, INT64_MAX},
 	    {"end_ns", &r->end.end_ns, INT64_MIN, INT64_MAX},
+	    {"reached_ns", &reached, INT64_MIN, INT64_MAX},
 	    {"dropped", &r->end.dropped, INT64_MIN, INT64_MAX},
 	    {"model_edges", &c->edges, INT64_MIN, INT64_MAX},
 	    {"model_samples", &c->samples, INT64_MIN, INT64_MAX},
@@ -109,6 +112,8 @@ static int read_numbers(struct recording *r, sqlite3_stmt *st)
 	r->info.where_every = (uint32_t)every;
 	r->info.exact = exact;
 	r->end.finished = finished;
+	if (!finished)
+		r->end.end_ns = reached; /* the tracing may have gone on behind a full disk */
 	r->end.status = (int)status;
 	r->end.error = (int)error;
 	return err;

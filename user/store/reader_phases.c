@@ -181,6 +181,32 @@ int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 	return err;
 }
 
+int recording_implied_from(struct recording *r, uint64_t mm_id, uint64_t win, struct phase *out)
+{
+	const char *bad;
+	int64_t key;
+	int n;
+
+	if (!r->implied_from)
+		r->implied_from = reader_prepare(
+		    r, &schema_phases,
+		    "WHERE mm_id = ?1 AND start_win = ?2 AND end_win > start_win AND kind >= 3 LIMIT 1");
+	if (!r->implied_from)
+		return -EBADMSG;
+	sqlite3_bind_int64(r->implied_from, 1, (int64_t)mm_id);
+	sqlite3_bind_int64(r->implied_from, 2, (int64_t)win);
+	n = reader_step(r, r->implied_from);
+	memset(out, 0, sizeof(*out));
+	if (n > 0 && table_read_key(r->implied_from, 0, &key))
+		n = reader_bad(r, "phases", "id");
+	else if (n > 0 && table_read_row(&schema_phases, r->implied_from, out, &bad))
+		n = reader_bad(r, "phases", bad);
+	if (n > 0)
+		out->id = (uint64_t)key;
+	sqlite3_reset(r->implied_from);
+	return n;
+}
+
 /*
  * Windows follow each other in time: the last one, of those that a phase of mm_id begins behind,
  * that does so before ns. Found by halves, since only windows are in the index. 0: none.

@@ -81,6 +81,7 @@ void recording_close(struct recording **rp)
 		return;
 	sqlite3_finalize(r->where);
 	sqlite3_finalize(r->phases_at);
+	sqlite3_finalize(r->implied_from);
 	sqlite3_finalize(r->cgroup);
 	sqlite3_finalize(r->output);
 	access_close(&r->access);

@@ -32,7 +32,13 @@ int recording_replay_events(struct recording *r, const struct model_sink *sink,
 	    .ceiling = r->info.ceiling,
 	    .headroom = r->info.headroom,
 	};
-	struct feed f = {.model = model_new(&opt, sink), .fn = fn, .ctx = ctx};
+	/* The tracer may have seen for long that nothing happened any more. */
+	struct feed f = {
+	    .model = model_new(&opt, sink),
+	    .end_ns = r->end.finished ? 0 : r->end.end_ns,
+	    .fn = fn,
+	    .ctx = ctx,
+	};
 	int err;
 
 	if (!f.model)

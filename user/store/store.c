@@ -61,6 +61,7 @@ static int write_info(sqlite3 *db, const struct run_info *i)
 	} numbers[] = {
 	    {"wall_ns", i->wall_ns},
 	    {"mono_ns", i->mono_ns},
+	    {"boot_ns", i->boot_ns},
 	    {"boot_id_hash", i->boot_id_hash},
 	    {"page_size", i->page_size},
 	    {"cpus", i->cpus},
@@ -244,6 +245,13 @@ int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t m
 		return 0;
 	memcpy(l.losses, losses, sizeof(l.losses));
 	return put(s, message_put(s->queue, MSG_LOSSES, &l, sizeof(l)));
+}
+
+int store_reached(struct store *s, uint64_t ns)
+{
+	if (failed(s))
+		return 0;
+	return put(s, message_put(s->queue, MSG_REACHED, &ns, sizeof(ns)));
 }
 
 uint64_t store_dropped(const struct store *s)

@@ -32,7 +32,8 @@ struct run_info {
 	const char *counters; /* "percpu" (6.2 on), "atomic" (before) */
 	const char *probe;    /* "nop10", "nop5", "nop1": the site that was chosen */
 	uint64_t wall_ns,
-	    mono_ns; /* the anchor: CLOCK_REALTIME and CLOCK_MONOTONIC at one instant */
+	    mono_ns;	  /* the anchor: CLOCK_REALTIME and CLOCK_MONOTONIC at one instant */
+	uint64_t boot_ns; /* CLOCK_BOOTTIME at that instant; 0: not known */
 	uint64_t boot_id_hash;
 	uint32_t page_size, cpus;
 	uint32_t where_every; /* one fault in so many is sampled; 0: not sampled */
@@ -42,9 +43,9 @@ struct run_info {
 };
 
 struct run_end {
-	bool finished; /* false: the tracer died, or is still running */
-	bool running;  /* a tracer is still writing (its lock is held) */
-	uint64_t end_ns;
+	bool finished;	 /* false: the tracer died, or is still running */
+	bool running;	 /* a tracer is still writing (its lock is held) */
+	uint64_t end_ns; /* unfinished: up to where it goes */
 	uint64_t losses[PP_LOSS_MAX];
 	uint64_t missed; /* runs of BPF programs that the kernel skipped */
 	struct model_counts counts;
@@ -72,6 +73,10 @@ int store_output_totals(struct store *s, const struct output_totals *t); /* upse
 int store_covered(struct store *s, uint64_t mm_id, uint64_t from_win, uint64_t to_win);
 int store_job(struct store *s, const struct job *j);
 int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t missed);
+/*
+ * Everything up to ns has been given: that is how far the recording goes if nothing comes any more.
+ */
+int store_reached(struct store *s, uint64_t ns);
 /* How the writer did so far; for benchmarks and tests. */
 struct store_times {
 	uint64_t commits, checkpoints;
@@ -121,6 +126,8 @@ int recording_each_verdict(struct recording *r, uint64_t mm_id,
 /* Phases of mm_id open at window win, outermost first: the owner of a peak is the last one. */
 int recording_phases_at(struct recording *r, uint64_t mm_id, uint64_t win,
 			int (*fn)(void *, const struct phase *), void *ctx);
+/* The implied phase of mm_id that begins behind window win, without where: 1, 0, or -errno. */
+int recording_implied_from(struct recording *r, uint64_t mm_id, uint64_t win, struct phase *out);
 /* The names of a cgroup: 1, 0 where they are not known, or -errno as above. */
 int recording_cgroup(struct recording *r, uint64_t id, struct cgroup *out);
 /* In the order in which they became known. */
@@ -175,8 +182,9 @@ int recording_output_after(struct recording *r, uint64_t after, uint32_t stream,
 			   int (*fn)(void *, const struct output_piece *), void *ctx);
 
 /*
- * Feeds the raw events to a model of the caller's sink and finishes it at the last event: the one
- * place where recorded events run through the model. *counts and *end_ns may be NULL.
+ * Feeds the raw events to a model of the caller's sink and finishes it at the last event, or where
+ * the tracer of an unfinished one had come to: the one place where recorded events run through the
+ * model. *counts and *end_ns may be NULL.
  */
 int recording_replay(struct recording *r, const struct model_sink *sink,
 		     struct model_counts *counts, uint64_t *end_ns);

@@ -180,6 +180,8 @@ static int write_message(struct writer *w, const struct queue_message *m)
 		return rows_output_totals(&w->rows, message_data(m));
 	case MSG_LOSSES:
 		return writer_losses(w, message_data(m));
+	case MSG_REACHED:
+		return writer_meta_int(w->db, "reached_ns", *(const uint64_t *)message_data(m));
 	case MSG_JOB:
 		return write_job(w, message_data(m));
 	case MSG_SHARE:

@@ -161,9 +161,10 @@ PHASE_VALUE(members_exact, boolean(r->ph->peak.members_exact))
 PHASE_VALUE(anon, u64(r->ph->peak.members.m[PP_ANON]))
 PHASE_VALUE(file, u64(r->ph->peak.members.m[PP_FILE]))
 PHASE_VALUE(shmem, u64(r->ph->peak.members.m[PP_SHMEM]))
-PHASE_VALUE(grew, known(r->ph->grew_bytes))
+PHASE_VALUE(grew_value, known(r->ph->grew_bytes))
 PHASE_VALUE(shrank, known(r->ph->shrank_bytes))
 PHASE_VALUE(kept_value, i64(phase_kept(r->ph)))
+PHASE_VALUE(freed_later, r->freed_later ? u64(*r->freed_later) : none())
 PHASE_VALUE(spike_value, u64(phase_spike(r->ph)))
 PHASE_VALUE(faults, known(faults_of(r->ph)))
 PHASE_VALUE(fault_rate, rate(faults_of(r->ph), r->ph))
@@ -201,10 +202,11 @@ const struct column phase_columns[] = {
     {"anon", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_anon},
     {"file", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_file},
     {"shmem", NULL, UNIT_BYTES, 9, COLUMN_MEMBERS, phase_shmem},
-    {"grew", "grew_bytes", UNIT_BYTES, 9, COLUMN_MARKED | COLUMN_TOTAL, phase_grew},
+    {"grew", "grew_bytes", UNIT_BYTES, 9, COLUMN_MARKED | COLUMN_TOTAL, phase_grew_value},
     {NULL, "shrank_bytes", UNIT_BYTES, 0, 0, phase_shrank},
     {"kept", "kept_bytes", UNIT_BYTES, 9, COLUMN_MARKED, phase_kept_value},
-    {"spike", "spike_bytes", UNIT_BYTES, 9, COLUMN_EXTRA, phase_spike_value},
+    {NULL, "freed_later_bytes", UNIT_BYTES, 0, COLUMN_OPTIONAL, phase_freed_later},
+    {"spike", "spike_bytes", UNIT_BYTES, 9, COLUMN_MARKED | COLUMN_EXTRA, phase_spike_value},
     {"faults", NULL, UNIT_COUNT, 9, COLUMN_COUNTED | COLUMN_WIDE | COLUMN_TOTAL, phase_faults},
     {"faults/s", NULL, UNIT_COUNT, 10, COLUMN_COUNTED | COLUMN_LIVE | COLUMN_TOTAL,
      phase_fault_rate},
@@ -251,6 +253,27 @@ static struct value process_begun_by(const struct row *r)
 	}
 }
 
+bool untraced_before(const struct report_run *run, const struct process *p, uint64_t *ns)
+{
+	uint64_t start_boot_ns = p->start_ns + (run->boot_ns - run->mono_ns);
+
+	*ns = 0;
+	if (p->reason != PP_BY_ATTACH && p->reason != PP_BY_JOIN)
+		return true;
+	if (!run->boot_ns || !p->proc_start_boot_ns)
+		return false;
+	if (start_boot_ns > p->proc_start_boot_ns)
+		*ns = start_boot_ns - p->proc_start_boot_ns;
+	return true;
+}
+
+static struct value process_untraced(const struct row *r)
+{
+	uint64_t ns;
+
+	return untraced_before(r->run, r->p, &ns) ? u64(ns) : none();
+}
+
 PROCESS_VALUE(pid, u64(r->p->pid))
 PROCESS_VALUE(ns_pid, u64(r->p->ns_pid))
 PROCESS_VALUE(ppid, u64(r->p->ppid))
@@ -280,6 +303,7 @@ const struct column process_columns[] = {
     {NULL, "start_ns", UNIT_INSTANT, 0, 0, process_start},
     {NULL, "end_ns", UNIT_INSTANT, 0, 0, process_end},
     {NULL, "start_boot_ns", UNIT_INSTANT, 0, 0, process_boot},
+    {NULL, "untraced_ns", UNIT_DURATION, 0, 0, process_untraced},
     {"command", "command", UNIT_NONE, 0, 0, process_command},
     {NULL, "container", UNIT_NONE, 0, 0, process_container},
     {NULL, "inherited_bytes", UNIT_BYTES, 0, 0, process_inherited},

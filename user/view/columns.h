@@ -18,6 +18,7 @@ struct row {
 	bool gone;		     /* the memory of p is no more: it holds nothing now */
 	const struct cgroup *cgroup; /* of p; NULL: its names are not known */
 	uint64_t owner_id;	     /* phase that owns the peak of p; 0: none */
+	const uint64_t *freed_later; /* of ph; NULL: nobody looked */
 };
 
 enum value_kind {
@@ -80,6 +81,15 @@ struct loss_name {
 	const char *json, *text;
 };
 extern const struct loss_name loss_names[PP_LOSS_MAX];
+
+/*
+ * How long p had lived when its tracing began: 0 unless it was attached to, or came into a cgroup
+ * that is traced. False: not known.
+ */
+bool untraced_before(const struct report_run *run, const struct process *p, uint64_t *ns);
+
+/* Does the number of the row get a mark: it is not exact? Not where there is no number. */
+bool column_marked(const struct column *c, const struct row *r);
 
 /* Key and value; nothing for columns that JSON does not have. */
 void column_json(struct jw *j, const struct column *c, const struct row *r);

@@ -11,6 +11,7 @@
 #include "view/columns.h"
 #include "view/container.h"
 #include "view/explain.h"
+#include "view/freed.h"
 #include "view/job_json.h"
 #include "view/notes.h"
 #include "view/output_json.h"
@@ -195,15 +196,20 @@ static int put_notes(struct report *r, const struct phase *ph)
 static int put_phase(void *arg, const struct phase *ph)
 {
 	struct report *r = arg;
-	int err;
+	struct freed freed;
+	int err = freed_later(r->src, ph, &freed);
 
+	if (err)
+		return err;
 	r->row.ph = ph;
+	r->row.freed_later = &freed.bytes;
 	jw_inline(&r->j);
 	jw_begin_object(&r->j);
 	for (size_t i = 0; i < phase_ncolumns; i++)
 		column_json(&r->j, &phase_columns[i], &r->row);
 	err = put_notes(r, ph);
 	err = err ? err : output_json(&r->j, r->src, &r->output, ph);
+	r->row.freed_later = NULL;
 	jw_end_object(&r->j);
 	return err ? err : r->j.err;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <string.h>
 
+#include "view/freed.h"
 #include "view/report_text.h"
 
 #define INDENT 2
@@ -178,7 +179,10 @@ static void put_note(struct report *r, unsigned *n, const char *note)
 	out_str(&r->out, note);
 }
 
-static void put_notes(struct report *r, const struct phase *ph)
+/* What allocators keep back and what is rounded to nothing is no news. */
+#define FREED_SAID (1ull << 20)
+
+static void put_notes(struct report *r, const struct phase *ph, const struct freed *freed)
 {
 	const char *ended = ended_note(r, ph);
 	char lost[24];
@@ -193,6 +197,11 @@ static void put_notes(struct report *r, const struct phase *ph)
 		put_note(r, &n, ended);
 	if (ph->overlaps)
 		put_note(r, &n, "overlaps");
+	if (freed->bytes >= FREED_SAID) {
+		put_note(r, &n, freed->exact ? "" : "~");
+		out_mib(&r->out, freed->bytes);
+		out_str(&r->out, " freed later");
+	}
 	if (ph->lost) {
 		text_u64(lost, ph->lost);
 		put_note(r, &n, lost);
@@ -295,8 +304,12 @@ static int put_phase(void *arg, const struct phase *ph)
 	struct report *r = arg;
 	struct note_place place = {r, 2 * INDENT + indent_of(ph)};
 	struct row row = {.run = r->src->run, .p = r->p, .ph = ph, .owner_id = r->owner_id};
+	struct freed freed;
 	char s[32];
+	int err = freed_later(r->src, ph, &freed);
 
+	if (err)
+		return err;
 	put_label(r, ph);
 	for (size_t i = 0; i < phase_ncolumns; i++) {
 		const struct column *c = &phase_columns[i];
@@ -309,22 +322,16 @@ static int put_phase(void *arg, const struct phase *ph)
 		out_right(&r->out, s, (size_t)(number - s) + column_text(number, c, &row),
 			  c->width);
 	}
-	put_notes(r, ph);
+	put_notes(r, ph, &freed);
 	out_bytes(&r->out, "\n", 1);
 	if (r->src->run->where_every && ph->nwhere)
 		put_where(r, ph);
-	if (r->notes.n) {
-		int err = notes_each(&r->notes, ph, put_note_text, &place);
-
-		if (err)
-			return err;
-	}
-	if (r->output.n) {
-		int err = report_output(r, ph, place.indent);
-
-		if (err)
-			return err;
-	}
+	if (r->notes.n)
+		err = notes_each(&r->notes, ph, put_note_text, &place);
+	if (!err && r->output.n)
+		err = report_output(r, ph, place.indent);
+	if (err)
+		return err;
 	return r->out.err; /* nobody reads on: stop */
 }
 
@@ -367,13 +374,29 @@ static int put_heading(struct report *r, const struct process *p)
 	return err;
 }
 
+/* "held 22.5 MiB when it was attached to; not traced before: 12.34 s since it began" */
+static void put_before(struct report *r, const struct process *p)
+{
+	uint64_t ns;
+	char s[24];
+
+	out_str(&r->out, "  held ");
+	out_mib(&r->out, p->baseline_bytes);
+	out_str(&r->out, p->reason == PP_BY_JOIN ? " MiB when it came into the cgroup"
+						 : " MiB when it was attached to");
+	if (untraced_before(r->src->run, p, &ns)) {
+		out_str(&r->out, "; not traced before: ");
+		text_duration(s, ns);
+		out_str(&r->out, s);
+		out_str(&r->out, " since it began");
+	}
+	out_str(&r->out, "\n");
+}
+
 static void put_process_notes(struct report *r, const struct process *p)
 {
-	if (p->reason == PP_BY_ATTACH && r->answer.images == 1) {
-		out_str(&r->out, "  held ");
-		out_mib(&r->out, p->baseline_bytes);
-		out_str(&r->out, " MiB when it was attached to\n");
-	}
+	if (p->reason == PP_BY_ATTACH || p->reason == PP_BY_JOIN)
+		put_before(r, p);
 	report_outside(r, p);
 }
 

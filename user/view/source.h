@@ -22,6 +22,7 @@ struct report_run {
 	const char *counters;	   /* "percpu", "atomic" */
 	const char *probe;	   /* site probed: "nop10", … */
 	uint64_t wall_ns, mono_ns; /* CLOCK_REALTIME and CLOCK_MONOTONIC at one instant */
+	uint64_t boot_ns;	   /* CLOCK_BOOTTIME at that instant; 0: not known */
 	uint64_t end_ns;	   /* up to where it goes */
 	uint64_t error_per_thread; /* bytes; 0: the kernel's counters are exact */
 	uint32_t where_every;	   /* one fault in so many was sampled; 0: none */
@@ -71,6 +72,11 @@ struct report_source {
 	/* Those of each_phase with that very headroom_min. */
 	int (*phases_of_headroom)(void *ctx, uint64_t mm_id, uint64_t headroom_min,
 				  report_phase_fn fn, void *arg);
+	/*
+	 * The implied phase that begins behind window win, without where: 1, 0 none, -errno. NULL:
+	 * it is not wanted.
+	 */
+	int (*implied_from)(void *ctx, uint64_t mm_id, uint64_t win, struct phase *out);
 	/* Names of a cgroup: 1, 0 where they are not known, -errno. */
 	int (*cgroup)(void *ctx, uint64_t id, struct cgroup *out);
 	/* Times in which marks may have been missed. */
