@@ -57,6 +57,27 @@ static void right_after(void **state)
 	free(f);
 }
 
+/* A program that ends frees what it has; one that goes on untraced does not. */
+static void at_the_end(void **state)
+{
+	struct fake *f = sink();
+
+	(void)state;
+	f->phases[2].kind = PH_AFTER;
+	f->phases[2].ended_by = PH_BY_EXIT;
+	assert_int_equal(of(f, 1).bytes, 0);
+	f->phases[2].ended_by = PH_BY_SIGNAL;
+	assert_int_equal(of(f, 1).bytes, 0);
+	f->phases[2].ended_by = PH_BY_TRACE;
+	assert_int_equal(of(f, 1).bytes, 104 * FAKE_MIB);
+	/* Long before its end. */
+	f->nphases = 3;
+	f->phases[2].ended_by = PH_BY_EXIT;
+	f->phases[2].end_ns = f->phases[2].start_ns + 2 * FREED_LATER_NS;
+	assert_int_equal(of(f, 1).bytes, 52 * FAKE_MIB);
+	free(f);
+}
+
 /* Another mark at once: what is given back then is the next phase's. */
 static void nothing_between(void **state)
 {
@@ -169,9 +190,10 @@ static void errors_come_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(right_after), cmocka_unit_test(nothing_between),
-	    cmocka_unit_test(two_seconds), cmocka_unit_test(not_exact),
-	    cmocka_unit_test(said),	   cmocka_unit_test(errors_come_back),
+	    cmocka_unit_test(right_after),	cmocka_unit_test(nothing_between),
+	    cmocka_unit_test(at_the_end),	cmocka_unit_test(two_seconds),
+	    cmocka_unit_test(not_exact),	cmocka_unit_test(said),
+	    cmocka_unit_test(errors_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

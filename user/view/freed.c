@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "view/freed.h"
 
-/* RSS at the end of next, or FREED_LATER_NS after its start if that is earlier. */
+/*
+ * RSS at the end of next, or FREED_LATER_NS after its start if that is earlier. A program that ends
+ * frees what it has: that says nothing.
+ */
 static int held_then(const struct report_source *src, const struct phase *next, uint64_t *held,
 		     bool *exact)
 {
 	uint64_t until = next->start_ns + FREED_LATER_NS, told_bytes;
 	int told;
 
-	*held = next->end_bytes;
+	bool over = next->ended_by != PH_BY_MARK && next->ended_by != PH_BY_TRACE;
+
+	*held = over ? next->start_bytes : next->end_bytes;
 	*exact = next->exact;
 	if (next->end_ns <= until)
 		return 0;

@@ -16,7 +16,8 @@ struct freed {
 /*
  * What the whole process shrank by in the implied phase that begins where ph ends, until its end,
  * at most FREED_LATER_NS from then, and at most what ph kept. 0 where ph kept nothing, is itself
- * implied, or open, and where another mark follows at once. 0 or -errno.
+ * implied, or open, where another mark follows at once, and where the process had ended by then.
+ * 0 or -errno.
  */
 int freed_later(const struct report_source *src, const struct phase *ph, struct freed *out);
 
