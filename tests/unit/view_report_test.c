@@ -202,6 +202,50 @@ static void containers(void **state)
 	     "limit 1024.0 MiB (cgroup /kubepods/pod12), lowest headroom 324.0 MiB in ");
 }
 
+/* A shell that moved the job into its cgroup, and had seen more in the one that it came from. */
+static void moved_of(struct fake *f)
+{
+	struct process *p;
+
+	fake_init(f);
+	for (uint64_t i = 1; i <= 2; i++) {
+		f->cgroups[i - 1].id = i;
+		strcpy(f->cgroups[i - 1].path, i == 1 ? "/user.slice" : "/job");
+	}
+	f->ncgroups = 2;
+	p = fake_process(f, 10, "sh", 0, 2000);
+	p->cgroup_id = 1;
+	p->charge_peak = 5000 * FAKE_MIB;
+	fake_phase(f, PH_STARTUP, NULL, 0, 1, 0, 2000, 1, 2, 2);
+	p = fake_process(f, 11, "etl", 10, 2000);
+	p->cgroup_id = 2;
+	p->charge_peak = 120 * FAKE_MIB;
+	fake_phase(f, PH_STARTUP, NULL, 0, 1, 10, 2000, 1, 90, 90);
+	f->run.job = (struct job){.most_live = 2,
+				  .charge_bytes = 5000 * FAKE_MIB,
+				  .charge_at_ns = FAKE_T0 + FAKE_MS,
+				  .charge_mm_id = 1};
+}
+
+/* In the same cgroup: when that was, and who was there, can be told. */
+static void stayed_of(struct fake *f)
+{
+	moved_of(f);
+	f->processes[0].cgroup_id = 2;
+	f->processes[0].charge_peak = 130 * FAKE_MIB;
+	f->run.job.charge_bytes = 130 * FAKE_MIB;
+}
+
+static void charges(void **state)
+{
+	(void)state;
+	says(moved_of, "\nlargest cgroup charge 120.0 MiB (cgroup /job)\n", "");
+	says(
+	    stayed_of,
+	    "\nlargest cgroup charge 130.0 MiB (cgroup /job) at +0.001 s: pid 10 python3 in (startup)",
+	    "");
+}
+
 static void deaf_of(struct fake *f)
 {
 	fake_trouble(f);
@@ -319,17 +363,12 @@ static void errors_come_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(storm),
-	    cmocka_unit_test(pipeline),
-	    cmocka_unit_test(trouble),
-	    cmocka_unit_test(notes),
-	    cmocka_unit_test(labels),
-	    cmocka_unit_test(unfinished),
-	    cmocka_unit_test(containers),
-	    cmocka_unit_test(unheard),
-	    cmocka_unit_test(rows_fit),
-	    cmocka_unit_test(nothing_traced),
-	    cmocka_unit_test(errors_come_back),
+	    cmocka_unit_test(storm),	      cmocka_unit_test(pipeline),
+	    cmocka_unit_test(trouble),	      cmocka_unit_test(notes),
+	    cmocka_unit_test(labels),	      cmocka_unit_test(unfinished),
+	    cmocka_unit_test(containers),     cmocka_unit_test(charges),
+	    cmocka_unit_test(unheard),	      cmocka_unit_test(rows_fit),
+	    cmocka_unit_test(nothing_traced), cmocka_unit_test(errors_come_back),
 	};
 
 	/* Widths of characters are the locale's; Debian always has this one. */

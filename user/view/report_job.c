@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "view/container.h"
 #include "view/moment.h"
 #include "view/report_text.h"
 
@@ -96,18 +97,61 @@ static int put_sum(struct report *r)
 	return err;
 }
 
+/* Of the cgroup that the peak's process is in, and of whatever cgroup. */
+struct charges {
+	const struct report *r;
+	uint64_t own;	    /* largest; EV_NONE: not known */
+	uint64_t cgroup_id; /* of the process that saw the job's largest */
+};
+
+static int add_charge(void *arg, const struct process *p)
+{
+	struct charges *c = arg;
+
+	if (p->mm_id == c->r->src->run->job.charge_mm_id)
+		c->cgroup_id = p->cgroup_id;
+	if (p->cgroup_id == c->r->answer.top.cgroup_id && p->charge_peak != EV_NONE &&
+	    (c->own == EV_NONE || p->charge_peak > c->own))
+		c->own = p->charge_peak;
+	return 0;
+}
+
+static void put_cgroup(struct report *r, uint64_t id)
+{
+	char name[VIEW_CONTAINER_MAX];
+	struct cgroup c;
+
+	if (r->src->cgroup(r->src->ctx, id, &c) <= 0 || !view_limit_owner(name, &c, 0, r->flags))
+		return;
+	out_str(&r->out, " (");
+	out_str(&r->out, name);
+	out_str(&r->out, ")");
+}
+
+/*
+ * A command may move itself into its cgroup: the charge of the one that it came from, which holds
+ * much else, must not hide the job's own. When that was largest only the job's largest can tell.
+ */
 static int put_charge(struct report *r)
 {
 	const struct job *j = &r->src->run->job;
+	uint64_t home = r->answer.top.cgroup_id;
+	struct charges c = {.r = r, .own = EV_NONE};
 	struct moment m;
+	bool other;
 	int err;
 
 	if (r->answer.charge_peak == EV_NONE)
 		return 0;
+	err = r->src->each_process(r->src->ctx, add_charge, &c);
+	if (err)
+		return err;
+	other = home && c.own != EV_NONE && c.cgroup_id && c.cgroup_id != home;
 	out_str(&r->out, "largest cgroup charge ");
-	out_mib(&r->out, r->answer.charge_peak);
+	out_mib(&r->out, other ? c.own : r->answer.charge_peak);
 	out_str(&r->out, " MiB");
-	if (!j->most_live || j->charge_bytes == EV_NONE) {
+	put_cgroup(r, home);
+	if (other || !j->most_live || j->charge_bytes == EV_NONE) {
 		out_str(&r->out, "\n");
 		return 0;
 	}
