@@ -19,7 +19,7 @@ setup_file() {
 	export ROOT BUILD D M
 	gcc -O2 -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -c "$M/trap.c" -o "$D/trap.o"
 	gcc -O2 -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$ROOT/user" "$M/sites.c" \
-		"$ROOT"/user/resolve/elf*.c -lelf -o "$D/sites"
+		"$BUILD/libpeakphase.a" -lelf -liberty -o "$D/sites"
 }
 
 fail() {

@@ -7,27 +7,6 @@
 
 #define BAR_MIN 20
 
-const struct board_process *top_tightest(const struct top_view *v)
-{
-	const struct board_process *found = NULL;
-
-	for (const struct board_process *bp = v->b->processes; bp; bp = bp->hh.next) {
-		if ((v->focus && bp != v->focus) || bp->headroom == EV_NONE ||
-		    bp->limit == EV_NONE || bp->gone)
-			continue;
-		if (!found || bp->headroom < found->headroom)
-			found = bp;
-	}
-	return found;
-}
-
-int top_scaled(uint64_t n, uint64_t whole, int width)
-{
-	if (n >= whole)
-		return width;
-	return (int)((unsigned __int128)n * (unsigned)width / whole);
-}
-
 struct bar {
 	uint64_t now, peak, whole;
 	const char *what, *of; /* the whole is */

@@ -7,11 +7,6 @@
 #include "view/top/view.h"
 #include "view/verdict.h"
 
-char *top_mib(char out[static 24], uint64_t bytes)
-{
-	return text_mib(out, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
-}
-
 /* "live +83.2 s", "frozen at +80.1 s", "> x2 +12.4 s of 60.0 s" */
 static void clock_text(const struct top_view *v, char *out, size_t cap)
 {
@@ -52,20 +47,6 @@ static void title(struct top_view *v, int row)
 	} else {
 		cells_fit(v->g, row, 0, width, CELL_HEAD, clock);
 	}
-}
-
-uint64_t top_rss_at(const struct top_view *v)
-{
-	if (v->focus)
-		return v->now && !v->focus->gone ? v->focus->now : board_rss_at(v->focus, v->at);
-	if (v->now)
-		return v->b->now;
-	return v->at == v->b->peak.at_ns ? v->b->peak.bytes : series_at(&v->b->rss, v->at);
-}
-
-bool top_is_sum(const struct top_view *v)
-{
-	return !v->focus && v->b->begun > 1;
 }
 
 static size_t live_at(const struct top_view *v)

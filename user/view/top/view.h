@@ -111,7 +111,7 @@ void top_notes_page(struct top_view *v, int row, int room);
 void top_help_page(struct top_view *v, int row, int room);
 void top_footer(struct top_view *v, int row);
 
-/* head.c, bar.c: what they have in common. */
+/* figures.c: what head.c and bar.c have in common. */
 char *top_mib(char out[static 24], uint64_t bytes);
 /* Of the page, at the moment; of the job its RSS sum. */
 uint64_t top_rss_at(const struct top_view *v);
