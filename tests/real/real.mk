@@ -22,12 +22,13 @@ $(REAL)/%/.requirements: tests/real/%.txt
 	$(Q)touch $@
 
 # From a copy: pip may write beside the sources.
-$(REAL)/%/.peakphase: $(REAL)/%/.requirements $(MARKER_PY) $(MARKER_INFO) $(wildcard user/marker/*.[ch]) \
+$(REAL)/%/.peakphase: $(REAL)/%/.requirements $(MARKER_PY) $(MARKER_INFO) $(wildcard user/marker/*.[ch]) user/lib/utf8.c \
 		user/marker/python/peakphase_build.py include/peakphase/log_rss.h
 	$(Q)rm -rf $(@D)/peakphase-src && mkdir -p $(@D)/peakphase-src/user $(@D)/peakphase-src/include
-	$(Q)cp -r user/marker $(@D)/peakphase-src/user/ && cp -r include/peakphase $(@D)/peakphase-src/include/
+	$(Q)cp -r user/marker user/lib $(@D)/peakphase-src/user/ && cp -r include/peakphase $(@D)/peakphase-src/include/
 	$(Q)$(@D)/bin/pip install -q --disable-pip-version-check --no-index --no-deps --no-cache-dir --force-reinstall \
 		$(@D)/peakphase-src/user/marker/python
+	$(Q)ls $(@D)/lib/python3*/site-packages/peakphase/liblogrss.so >/dev/null
 	$(Q)touch $@
 
 # The server for S3 is compiled, for minutes, once a machine. Where there is no Go its tests say so.
