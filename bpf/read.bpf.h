@@ -26,12 +26,17 @@ static __always_inline bool can_cast(void)
 {
 	return bpf_core_enum_value_exists(enum btf_kfunc_hook, BTF_KFUNC_HOOK_COMMON);
 }
+
+static __always_inline void *cast(u64 addr, u32 type)
+{
+	return bpf_rdonly_cast((void *)addr, type);
+}
 #else
 static __always_inline bool can_cast(void)
 {
 	return false;
 }
-static __always_inline void *bpf_rdonly_cast(const void *obj, u32 btf_id)
+static __always_inline void *cast(u64 addr, u32 type)
 {
 	return NULL;
 }
@@ -42,9 +47,9 @@ static __always_inline u64 read_u64(u64 addr)
 	u64 v = 0;
 
 	if (can_cast()) {
-		struct percpu_counter *c = bpf_rdonly_cast(
-		    (void *)(addr - bpf_core_field_offset(struct percpu_counter, count)),
-		    bpf_core_type_id_kernel(struct percpu_counter));
+		struct percpu_counter *c =
+		    cast(addr - bpf_core_field_offset(struct percpu_counter, count),
+			 bpf_core_type_id_kernel(struct percpu_counter));
 
 		return *(volatile s64 *)&c->count;
 	}
@@ -58,7 +63,7 @@ static __always_inline s32 read_s32(u64 addr)
 
 	if (can_cast()) {
 		struct refcount_struct *r =
-		    bpf_rdonly_cast((void *)addr, bpf_core_type_id_kernel(struct refcount_struct));
+		    cast(addr, bpf_core_type_id_kernel(struct refcount_struct));
 
 		return *(volatile s32 *)&r->refs.counter;
 	}
