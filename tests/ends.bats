@@ -176,6 +176,7 @@ full_disk_cleanup() { umount "$T/small" 2>/dev/null || true; }
 	[ "$(grep -c 'peak RSS \[step\]' "$ERR")" -eq 1000 ]
 	grep -q 'peak RSS \[last\]: ~8[0-9]' "$ERR"
 	[ "$(grep -ciE 'no space|disk.*full|full.*disk' "$ERR")" -eq 1 ]
+	[ "$(sed -n 's/.*is incomplete: \([0-9]*\) rows are missing/\1/p' "$ERR")" -gt 0 ]
 	q 'len(phs("step")) > 10' 'len(phs("step")) < 1000'
 }
 

@@ -287,6 +287,7 @@ static int fill(const char *path, int want)
 {
 	struct run_info info = plain_info();
 	struct run_end end = {.status = 0};
+	struct store_times times = {0};
 	struct recording *r;
 	struct event ev;
 	struct store *s;
@@ -304,7 +305,7 @@ static int fill(const char *path, int want)
 		if (i % 100 == 0)
 			usleep(1000);
 	}
-	err = store_close(&s, &end);
+	err = store_close_timed(&s, &end, &times);
 	if (err != want)
 		return 3;
 	if (recording_open(&r, path))
@@ -318,6 +319,9 @@ static int fill(const char *path, int want)
 	if (dropped && (recording_end(r)->error != want || dropped + n != given))
 		return 7;
 	recording_close(&r);
+	/* Also of what was still waiting when it was closed. */
+	if (times.dropped + n != given)
+		return 9;
 	return n > 100 && n < given ? 0 : 8;
 }
 

@@ -20,19 +20,19 @@
 
 static int close_recording(struct trace *t, const struct run_end *end)
 {
-	uint64_t dropped = store_dropped(t->store);
+	struct store_times times = {0};
 	int err;
 
 	if (t->sink)
 		live_release(t->sink);
-	err = store_close(&t->store, end);
+	err = store_close_timed(&t->store, end, &times);
 	if (t->sink)
 		live_final(t->sink);
 
 	/* Why was said when it happened. */
 	if (err)
 		say_error("the recording %s is incomplete: %llu rows are missing", t->path,
-			  (unsigned long long)dropped);
+			  (unsigned long long)times.dropped);
 	return err;
 }
 

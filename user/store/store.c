@@ -351,6 +351,7 @@ int store_close_timed(struct store **sp, const struct run_end *end, struct store
 		*times = s->writer.times;
 		times->checkpoints = s->writer.checkpointer.copies;
 		times->checkpoint_max_ns = s->writer.checkpointer.longest_ns;
+		times->dropped = store_dropped(s);
 	}
 	free_store(sp);
 	drop_size_signal(&size, &old);

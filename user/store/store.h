@@ -77,18 +77,19 @@ int store_losses(struct store *s, const uint64_t losses[PP_LOSS_MAX], uint64_t m
  * Everything up to ns has been given: that is how far the recording goes if nothing comes any more.
  */
 int store_reached(struct store *s, uint64_t ns);
-/* How the writer did so far; for benchmarks and tests. */
+/* How the writer did. */
 struct store_times {
 	uint64_t commits, checkpoints;
 	uint64_t commit_max_ns;	    /* longest commit */
 	uint64_t checkpoint_max_ns; /* longest copy of the log into the file */
 	uint64_t behind_max_ns;	    /* largest age of a row when it had become durable */
+	uint64_t dropped;	    /* rows given but not written */
 };
 /* Writes all, closes. 0, or the first error of the whole life: -ENOSPC, -EIO, … Nulls *s. */
 int store_close(struct store **s, const struct run_end *end);
 /* The same; *times, if not NULL, as it was at the end. */
 int store_close_timed(struct store **s, const struct run_end *end, struct store_times *times);
-/* Rows given but not written, for the message after an error. */
+/* Rows given but not written so far: what waits in the queue is not known yet. */
 uint64_t store_dropped(const struct store *s);
 
 struct recording;
