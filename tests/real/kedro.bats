@@ -172,9 +172,9 @@ failing() {
 		'not phs("save:fail:read_out")'
 	refute kedro_run --pipeline=bad_save
 	q 'near(delta(ph("save:halve:unsaved")), 70 * MIB)' 'ph("save:halve:unsaved")["ended_by"] == "end"'
-	# A worker hears of no pipeline's end.
+	# A worker hears of no pipeline's end: its phase goes on to its exit, with what makes the traceback and sends it.
 	refute kedro_run --runner=ParallelRunner --pipeline=bad_load
-	q 'near(delta(ph("load:read:broken")), 80 * MIB)' 'ph("load:read:broken")["ended_by"] == "exit"'
+	q 'near(delta(ph("load:read:broken")), 80 * MIB, 4 * MIB)' 'ph("load:read:broken")["ended_by"] == "exit"'
 }
 
 @test "Kedro 1: what fails is closed by the error, or open at exit" { failing kedro-1; }
