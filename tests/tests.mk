@@ -58,8 +58,10 @@ $(OUTPUT)/screens/scenes: tests/screens/scenes.c tests/unit/events.h $(OUTPUT)/l
 check-screens: $(OUTPUT)/peakphase $(OUTPUT)/screens/scenes ## golden screens of top, in tmux, as any user
 	$(Q)tests/screens/run.py $(OUTPUT)
 
+# A tree of its own, of some minutes; as many jobs as processors, unless make was told.
+SAN_JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 check-unit-san: ## the same under ASan and UBSan
-	$(Q)$(MAKE) --no-print-directory OUTPUT=$(OUTPUT)/san CFLAGS='-O1 -g' SAN_FLAGS='$(SAN)' check-unit
+	$(Q)$(MAKE) --no-print-directory $(SAN_JOBS) OUTPUT=$(OUTPUT)/san CFLAGS='-O1 -g' SAN_FLAGS='$(SAN)' check-unit
 
 check-live: all ## live tests (bats), as root
 	$(Q)PEAKPHASE_BUILD=$(abspath $(OUTPUT)) tests/run-live.sh $(BATS)

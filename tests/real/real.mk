@@ -7,9 +7,10 @@ REAL_TXT := $(sort $(wildcard tests/real/*.txt))
 REAL_ENV := $(REAL_TXT:tests/real/%.txt=$(REAL)/%/.peakphase)
 REAL_BATS ?= $(sort $(wildcard tests/real/*.bats))
 
-.PHONY: check-real
+.PHONY: check-real real-setup
 .PRECIOUS: $(REAL)/%/.requirements
-check-real: all $(REAL_ENV) $(REAL)/versitygw ## Kedro, OAA and Polars from PyPI, sinks to a real S3 server; as root, with network
+real-setup: $(REAL_ENV) $(REAL)/versitygw
+check-real: all real-setup ## Kedro, OAA and Polars from PyPI, sinks to a real S3 server; as root, with network
 	$(Q)PEAKPHASE_BUILD=$(abspath $(OUTPUT)) PEAKPHASE_LIVE_NAME='real pipelines' PEAKPHASE_LIVE_FALLBACK=none \
 		tests/run-live.sh $(REAL_BATS)
 
