@@ -158,16 +158,55 @@ a_recording() {
 	[ "$(grep -c 'cannot record to touch-' "$T/said")" -eq 1 ]
 }
 
-@test "under sudo the recording is the caller's, also in a folder of root's" {
+for_others_to_reach() {
+	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR/.."
+	mkdir "$T/root" "$T/root/mine" && chown 65534:65534 "$T/root/mine"
+}
+
+@test "under sudo files are made as the caller would, where it may; else they are root's" {
+	local dir=$T/root
 	export SUDO_UID=65534 SUDO_GID=65534
-	cd "$T"
-	mkdir mine && chown 65534:65534 mine
-	for dir in . mine; do
-		(cd "$dir" && "$PP" run -q -- true && "$PP" run -q -o named.peak -- true) 2>>"$ERR"
+	for_others_to_reach
+	for d in "$dir" "$dir/mine"; do
+		(cd "$d" && "$PP" run -q -- true && "$PP" run -q -o named.peak --json=report.json -- true) 2>>"$ERR"
 	done
+	find "$dir" -type f -printf '%P %U:%G\n' | sed 's/[0-9]\{8\}-[0-9]\{6\}/TIME/' | sort >"$T/found"
 	refute grep -q warning "$ERR"
-	[ "$(find . -name '*.peak' -uid 65534 | wc -l)" -eq 4 ]
-	[ -z "$(find . -name '*.peak-*')" ]
+	cat >"$T/right" <<-'EOF'
+		mine/named.peak 65534:65534
+		mine/report.json 65534:65534
+		mine/true-TIME.peak 65534:65534
+		named.peak 0:0
+		report.json 0:0
+		true-TIME.peak 0:0
+	EOF
+	diff "$T/right" "$T/found"
+}
+
+@test "under sudo nothing is written through a link that the caller could not write, and nobody is above the caller's rights" {
+	local dir=$T/root
+	export SUDO_UID=65534 SUDO_GID=65534
+	for_others_to_reach
+	: >"$dir/empty"
+	echo precious >"$dir/text"
+	ln -s ../empty "$dir/mine/r.peak"
+	ln -s ../text "$dir/mine/report.json"
+	status_of "$PP" run -q -o "$dir/mine/r.peak" -- true
+	[ "$STATUS" -ne 0 ]
+	grep -q 'r.peak: Permission denied' "$T/said"
+	status_of "$PP" run -q -o "$dir/mine/other.peak" --json="$dir/mine/report.json" -- true
+	[ "$STATUS" -ne 0 ]
+	grep -q 'report.json: Permission denied' "$T/said"
+	[ ! -s "$dir/empty" ]
+	[ "$(cat "$dir/text")" = precious ]
+	# CAP_CHOWN, CAP_DAC_OVERRIDE: neither now nor ever.
+	# shellcheck disable=SC2016
+	"$PP" run -q -o "$dir/mine/live.peak" -- sh -c 'until [ -e "$1-wal" ]; do sleep 0.01; done
+		cat /proc/$PPID/status; ls -n "$1-wal" "$1-shm"' sh "$dir/mine/live.peak" >"$OUT"
+	for set in CapPrm CapEff; do
+		[ $((0x$(awk -v "s=$set:" '$1 == s { print $2 }' "$OUT") & 3)) -eq 0 ]
+	done
+	[ "$(grep -c ' 65534 65534 .*live.peak-' "$OUT")" -eq 2 ]
 }
 
 @test "anyone can read a recording, also in a folder they cannot write" {

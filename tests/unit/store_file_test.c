@@ -10,6 +10,8 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include "lib/invoker.h"
+
 #define NOBODY 65534
 
 static int count_phase(void *ctx, const struct phase *ph)
@@ -141,32 +143,78 @@ static void test_folder_that_is_missing_or_closed(void **state)
 	folder_remove(&f);
 }
 
-static int write_under_sudo(void *ctx)
+/* *as: is the folder that user's to write? */
+static int write_under_sudo(const char *file, bool as)
+{
+	int err;
+
+	setenv("SUDO_UID", "4711", 1);
+	setenv("SUDO_GID", "4712", 1);
+	if (invoker_files(file) != as)
+		return 2;
+	err = write_plain(file, 1);
+	return err == -EACCES ? 3 : !!err;
+}
+
+static int write_theirs(void *ctx)
+{
+	return write_under_sudo(ctx, true);
+}
+
+static int write_ours(void *ctx)
+{
+	return write_under_sudo(ctx, false);
+}
+
+static int write_as_ourselves_again(void *ctx)
 {
 	setenv("SUDO_UID", "4711", 1);
 	setenv("SUDO_GID", "4712", 1);
+	if (!invoker_files(ctx))
+		return 2;
+	invoker_files_end();
 	return write_plain(ctx, 1) ? 1 : 0;
+}
+
+static void owned_by(const char *file, uid_t uid, gid_t gid)
+{
+	struct stat st;
+
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_uid, uid);
+	assert_int_equal(st.st_gid, gid);
 }
 
 static void test_sudo_user_owns_it(void **state)
 {
 	struct folder f;
+	char link[128];
 	struct stat st;
 
 	(void)state;
 	if (geteuid())
 		skip();
 	folder_make(&f);
-	assert_int_equal(in_child(write_under_sudo, f.file), 0);
-	assert_int_equal(stat(f.file, &st), 0);
-	assert_int_equal(st.st_uid, 4711);
-	assert_int_equal(st.st_gid, 4712);
+	/* Nobody but root may make it here. */
+	assert_int_equal(in_child(write_ours, f.file), 0);
+	owned_by(f.file, 0, 0);
 	assert_int_equal(unlink(f.file), 0);
-	/* An empty file that was there is not given away: it may be anybody's. */
+	assert_int_equal(chown(f.dir, 4711, 4712), 0);
+	assert_int_equal(in_child(write_theirs, f.file), 0);
+	owned_by(f.file, 4711, 4712);
+	assert_int_equal(unlink(f.file), 0);
+	assert_int_equal(in_child(write_as_ourselves_again, f.file), 0);
+	owned_by(f.file, 0, 0);
+	assert_int_equal(unlink(f.file), 0);
+	/* Not over a file of root's, whatever leads to it. */
 	write_text(f.file, "");
-	assert_int_equal(in_child(write_under_sudo, f.file), 0);
+	assert_int_equal(in_child(write_theirs, f.file), 3);
+	snprintf(link, sizeof(link), "%s/link", f.dir);
+	assert_int_equal(symlink(f.file, link), 0);
+	assert_int_equal(in_child(write_theirs, link), 3);
 	assert_int_equal(stat(f.file, &st), 0);
-	assert_int_equal(st.st_uid, 0);
+	assert_int_equal(st.st_size, 0);
+	unlink(link);
 	folder_remove(&f);
 }
 

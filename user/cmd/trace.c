@@ -260,10 +260,9 @@ int trace_begin(struct trace *t)
 		err = trace_open_json(t);
 	if (err)
 		return err;
-	err =
-	    privilege_drop(PRIVILEGE_TRACE | PRIVILEGE_LOOK |
-			   (session_facts(t->session)->late_needs_admin ? PRIVILEGE_UPROBE : 0) |
-			   PRIVILEGE_SIGNAL | (t->opt.no_record ? 0 : privilege_for_file(t->path)));
+	err = privilege_drop(PRIVILEGE_TRACE | PRIVILEGE_LOOK |
+			     (session_facts(t->session)->late_needs_admin ? PRIVILEGE_UPROBE : 0) |
+			     PRIVILEGE_SIGNAL | trace_files(t));
 	if (err)
 		say_warning("could not give up privileges: %s", strerror(-err));
 	session_listen(t->session);

@@ -77,6 +77,11 @@ int trace_take(struct trace *t, int timeout_ms);
 /* trace_unmarked.c: that nothing was marked, and what to do about it; of `run` at its end. */
 void trace_say_unmarked(const struct trace *t);
 
+/*
+ * Who makes the files of this tracing: the invoker from now on, where it may; else we, by the
+ * capabilities that are returned. After trace_name() and trace_open_json().
+ */
+uint64_t trace_files(const struct trace *t);
 /* In the process of --sink: it reads what the invoker may, no more. 0 or -errno. */
 int trace_sink_become(void);
 /* Makes the recording, by the name asked for or one of its own. 0 or -errno, said. */

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "cmd/trace_private.h"
+#include "lib/invoker.h"
 #include "lib/say.h"
-#include "store/create.h"
+#include "source/privilege.h"
 
 #define SUFFIX ".peak"
 
@@ -44,6 +45,19 @@ int trace_name(struct trace *t)
 }
 
 /*
+ * Not while that would take from us what looking into other processes needs: then it is root's
+ * file. With --no-record there is the view that can be written.
+ */
+uint64_t trace_files(const struct trace *t)
+{
+	char missing[256];
+
+	if (!privilege_missing(PRIVILEGE_LOOK, missing, sizeof(missing)) && invoker_files(t->path))
+		return 0;
+	return t->opt.no_record ? 0 : privilege_for_file(t->path);
+}
+
+/*
  * Another of our kind may have begun in the same second: "-2", "-3" and so on behind the time. The
  * file is made here, as only that tells who was first. 1: it is; 0: it cannot be, and who writes to
  * it will say why; -ENOMEM.
@@ -64,10 +78,8 @@ static int take_free_path(char **path)
 	}
 	if (!next)
 		return -ENOMEM;
-	if (fd >= 0) {
-		create_give_to_invoker(fd, next);
+	if (fd >= 0)
 		close(fd);
-	}
 	free(*path);
 	*path = next;
 	return fd >= 0;
@@ -135,7 +147,7 @@ int trace_record(struct trace *t)
 	return err;
 }
 
-/* As a shell would make it for "> FILE", but the invoker's own under sudo, as the recording is. */
+/* As a shell would make it for "> FILE": under sudo that of the invoker, where it may. */
 int trace_open_json(struct trace *t)
 {
 	const char *path = t->opt.json_file;
@@ -143,17 +155,18 @@ int trace_open_json(struct trace *t)
 
 	if (!path)
 		return 0;
+	invoker_files(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
-	if (fd >= 0)
-		create_give_to_invoker(fd, path);
-	else if (errno == EEXIST)
+	if (fd < 0 && errno == EEXIST)
 		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	err = errno;
+	invoker_files_end();
 	if (fd >= 0) {
 		t->json = fdopen(fd, "w");
 		if (t->json)
 			return 0;
+		err = errno;
 	}
-	err = errno;
 	if (fd >= 0)
 		close(fd);
 	say_error("cannot write the report to %s: %s", path, strerror(err));

@@ -3,16 +3,16 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
+#include <libgen.h>
 #include <linux/capability.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lib/invoker.h"
 #include "resolve/proc.h"
 
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the number of the initial user namespace. */
@@ -155,20 +155,16 @@ int privilege_drop(uint64_t keep)
 
 uint64_t privilege_for_file(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char dir[PATH_MAX] = ".";
 	struct stat st;
-	uid_t uid;
-	gid_t gid;
+	char *copy;
+	int err;
 
 	if (geteuid() != 0)
 		return 0;
-	if (invoker_ids(&uid, &gid))
-		return PRIVILEGE_BIT(PRIVILEGE_CHOWN) | PRIVILEGE_BIT(PRIVILEGE_DAC_OVERRIDE);
-	if (slash && snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path),
-			      path) >= (int)sizeof(dir))
-		return 0;
-	if (stat(dir, &st))
+	copy = strdup(path);
+	err = copy ? stat(dirname(copy), &st) : -1;
+	free(copy);
+	if (err)
 		return 0;
 	/* A sticky directory (/tmp) lets owners remove their own files. */
 	if ((st.st_uid == 0 && (st.st_mode & 0300) == 0300) ||

@@ -19,7 +19,6 @@
  *   and the directory map_files itself, which is its owner's alone
  * - CAP_KILL: signals passed on to a command that runs as another user
  * - CAP_DAC_OVERRIDE: a recording in a directory that belongs to someone else, when we are root
- * - CAP_CHOWN: a recording that is given to the user who called sudo
  *
  * The BPF object must not ask CO-RE for a type that vmlinux lacks altogether: libbpf then walks the
  * modules, which takes CAP_SYS_ADMIN. Missing members and flavours of a type that exists are fine.
@@ -35,7 +34,6 @@
 #define PRIVILEGE_BIT(cap) (1ull << (cap))
 
 enum {
-	PRIVILEGE_CHOWN = 0,
 	PRIVILEGE_KILL = 5,
 	PRIVILEGE_SYS_PTRACE = 19,
 	PRIVILEGE_SYS_ADMIN = 21,
@@ -89,9 +87,8 @@ const char *privilege_name(int cap);
 int privilege_drop(uint64_t keep);
 
 /*
- * What writing `path`, and files beside it, needs later: SQLite makes and removes such files while
- * the recording is open. CAP_DAC_OVERRIDE in a user's directory; under sudo CAP_CHOWN besides, as
- * they are given to the user, and then are another's for us.
+ * What writing `path`, and files beside it, as ourselves needs later: SQLite makes and removes such
+ * files while the recording is open. CAP_DAC_OVERRIDE, for root in a user's directory.
  */
 uint64_t privilege_for_file(const char *path);
 

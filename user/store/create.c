@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/invoker.h"
 #include "lib/say.h"
 #include "store/schema.h"
 
@@ -115,17 +114,6 @@ static int take_empty(const char *path, int *out)
 	return ret;
 }
 
-void create_give_to_invoker(int fd, const char *path)
-{
-	uid_t uid;
-	gid_t gid;
-
-	if (!invoker_ids(&uid, &gid))
-		return;
-	if (fchown(fd, uid, gid))
-		say_warning("%s stays root's: %s", path, strerror(errno));
-}
-
 static int make_file(const char *path, int *out, bool *made)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644), ret;
@@ -135,8 +123,6 @@ static int make_file(const char *path, int *out, bool *made)
 		ret = errno == EEXIST ? take_empty(path, &fd) : -errno;
 		if (ret)
 			return ret;
-	} else {
-		create_give_to_invoker(fd, path);
 	}
 	/* flock(), because it is apart from the POSIX locks that SQLite takes on the same file. */
 	if (flock(fd, LOCK_EX | LOCK_NB)) {

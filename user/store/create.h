@@ -8,16 +8,10 @@
 /*
  * Makes path (or takes an empty file), with the tables in it, in WAL mode, and a flock() on
  * *lock_fd that tells readers that a tracer is writing. Close the database first, then lock_fd:
- * closing any descriptor of the file drops the POSIX locks that SQLite holds. Under sudo the file
- * belongs to the invoking user. Says errors. 0, -EEXIST, -EACCES, -ENOSPC, …
+ * closing any descriptor of the file drops the POSIX locks that SQLite holds. Says errors.
+ * 0, -EEXIST, -EACCES, -ENOSPC, …
  */
 int create_recording(sqlite3 **db, int *lock_fd, const char *path);
-
-/*
- * Under sudo, makes a file the invoking user's. Only one that we made: an empty one found behind a
- * link may be anybody's.
- */
-void create_give_to_invoker(int fd, const char *path);
 
 /* One more connection to a recording that is being written. 0, -errno; says nothing. */
 int create_open(sqlite3 **db, const char *path);
