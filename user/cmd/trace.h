@@ -19,6 +19,28 @@
 #define TRACE_PIDS_MAX 1024
 #define TRACE_NAMED_MAX 64
 
+/* Of --help: options that commands have in common, as trace_parse() takes them. */
+#define TRACE_HELP_MARKS                                                                               \
+	"      --span BIN:FUNCTION  calls of a native function are spans; a pattern means several\n"   \
+	"      --mark-output REGEX  a line that the program prints and that matches is a checkpoint\n" \
+	"      --begin-output REGEX\n"                                                                 \
+	"                           such a line begins a span of its label\n"                          \
+	"      --end-output REGEX   such a line ends the span of its label, or the last\n"             \
+	"      --step-output REGEX  such a line begins a span that ends at the next step\n"            \
+	"      --preset NAME        lines of a known program: `peakphase presets` lists them\n"        \
+	"      --output STREAM      keep what goes to stderr, stdout or both in the recording\n"       \
+	"      --output-keep FIRST,LAST  of each stream the first and the last so many bytes (1M,8M)\n"
+#define TRACE_HELP_RESULTS                                                                                      \
+	"      --budget GLOB=SIZE   exit with 4 if a phase needs more: 'transform:*=500M'\n"                    \
+	"      --sink PLACE         send samples, phases, stderr and in the end the recording to a folder or\n" \
+	"                           s3://BUCKET/PREFIX as they come\n"                                          \
+	"      --json[=FILE]        write the report as JSON to FILE, else stdout, at the end\n"
+#define TRACE_HELP_ROOM                                                                            \
+	"      --ring-edges SIZE    room for marks that wait to be read (32M)\n"                   \
+	"      --ring-samples SIZE  the same for the timeline (1M)\n"                              \
+	"      --ring-output SIZE   room for what is printed (8M)\n"                               \
+	"      --processes N        processes that can be traced at once (4096)\n"
+
 /* A container, a cgroup or a program, by name. */
 struct trace_named {
 	enum target_kind kind;

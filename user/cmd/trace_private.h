@@ -68,6 +68,16 @@ static inline void trace_losses(const struct trace *t, uint64_t lost[PP_LOSS_MAX
 
 void trace_board_losses(struct board *b, const uint64_t lost[PP_LOSS_MAX], uint64_t missed);
 
+/* trace_events.c. What the session tells; ctx: the trace. Lines of output become marks before they
+ * are taken. */
+int trace_on_event(void *ctx, const struct event *ev);
+int trace_on_output(void *ctx, const struct ev_output *out);
+/* Marks may be missing: said when it is known, as far as somebody may want to read it. */
+void trace_on_unheard(void *ctx, const struct unheard *h);
+/* In their final order. 0 or -errno. */
+int trace_take_event(void *ctx, const struct event *ev);
+struct model_sink trace_model_sink(struct trace *t);
+
 /* Of the model's sink: trace_verdict.c. */
 void trace_on_revised(void *ctx, const struct process *p);
 void trace_on_verdict(void *ctx, const struct process *p, const struct verdict *said);
