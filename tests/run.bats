@@ -186,6 +186,27 @@ load helpers
 }
 
 # bats test_tags=host
+@test "an argument on a file system that does not answer, a pipe: the command begins all the same, its markers are found" {
+	local fs
+	mkdir "$T/stuck"
+	mkfifo "$T/fifo"
+	"$PYTHON" "$ROOT/tests/lib/stuck_fs.py" "$T/stuck" >"$T/fs" 2>&1 3>&- &
+	fs=$!
+	started $fs
+	retry 10 grep -q mounted "$T/fs"
+	# What is behind it is looked at; and whoever reads what the command writes is not kept waiting.
+	# shellcheck disable=SC2016
+	timeout -k 5 $((30 * SLOW)) "$PP" run -o "$R" -- sh -c 'exec "$3" begin:x hog:5 end' sh "$T/stuck/page" "$T/fifo" "$W/script" 2>"$ERR" | cat >"$OUT"
+	[ "${PIPESTATUS[0]}" -eq 0 ]
+	grep -q asked "$T/fs"
+	grep -q 'warning: .*/stuck/page was not looked at for markers: its file system does not answer' "$ERR"
+	[ "$(grep -c 'not looked at' "$ERR")" -eq 1 ]
+	q 'near(delta(ph("x")), 5 * MIB, 65536)'
+	kill $fs
+	wait_for $fs
+}
+
+# bats test_tags=host
 @test "a thread that is stuck in a probe holds up nobody: recording and report are there before" {
 	local fs
 	mkdir "$T/stuck"

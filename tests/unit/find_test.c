@@ -208,17 +208,17 @@ static void command_and_its_wrappers(void **state)
 
 	(void)state;
 	assert_int_equal(find_for_command((char *[]){"nice", "-n", "1", "sh", "-c", "true", NULL},
-					  &no_env, note, &f),
+					  &no_env, NULL, note, &f),
 			 0);
 	assert_true(has(&f, "/usr/bin/nice"));
 	assert_true(has(&f, "/bin/sh"));
 	/* libc comes with either, once. */
 	assert_true(f.n >= 3);
 	f.n = 0;
-	assert_int_equal(find_for_command((char *[]){"no-such-command", NULL}, &no_env, note, &f),
-			 0);
+	assert_int_equal(
+	    find_for_command((char *[]){"no-such-command", NULL}, &no_env, NULL, note, &f), 0);
 	f.n = 0;
-	assert_int_equal(find_for_command((char *[]){NULL}, &no_env, note, &f), 0);
+	assert_int_equal(find_for_command((char *[]){NULL}, &no_env, NULL, note, &f), 0);
 }
 
 static void scripts(void **state)
@@ -235,16 +235,16 @@ static void scripts(void **state)
 	snprintf(line, sizeof(line), "#!%s\n", in_tree("bin/loop"));
 	fill("bin/loop", line, 0755);
 	fill("bin/" LIB, "beside script", 0644);
-	assert_int_equal(find_for_command((char *[]){"direct", NULL}, &env, note, &f), 0);
+	assert_int_equal(find_for_command((char *[]){"direct", NULL}, &env, NULL, note, &f), 0);
 	assert_true(has(&f, "/bin/sh"));
 	assert_true(has_text(&f, "beside script"));
 	f.n = 0;
-	assert_int_equal(find_for_command((char *[]){"by-env", NULL}, &env, note, &f), 0);
+	assert_int_equal(find_for_command((char *[]){"by-env", NULL}, &env, NULL, note, &f), 0);
 	assert_true(has(&f, in_tree("bin/mypython")));
 	assert_true(has(&f, "/usr/bin/env"));
 	/* An interpreter of itself ends as it does in the kernel. */
 	f.n = 0;
-	assert_int_equal(find_for_command((char *[]){"loop", NULL}, &env, note, &f), 0);
+	assert_int_equal(find_for_command((char *[]){"loop", NULL}, &env, NULL, note, &f), 0);
 }
 
 static void places_of_the_python_library(void **state)
@@ -272,7 +272,7 @@ static void places_of_the_python_library(void **state)
 	fill("job/" LIB, text[5], 0644);
 	strcpy(python, in_tree("venv/bin/python"));
 	assert_int_equal(find_for_command((char *[]){python, (char *)in_tree("job/etl.py"), NULL},
-					  &env, note, &f),
+					  &env, NULL, note, &f),
 			 0);
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
 		if (!has_text(&f, text[i]))
@@ -290,7 +290,8 @@ static void pipes_are_left_alone(void **state)
 	assert_int_equal(mkfifo(fifo, 0755), 0);
 	/* Opened for reading it would be: a writer that does not wait would succeed from then on.
 	 */
-	assert_int_equal(find_for_command((char *[]){"cat", fifo, NULL}, &no_env, note, &f), 0);
+	assert_int_equal(find_for_command((char *[]){"cat", fifo, NULL}, &no_env, NULL, note, &f),
+			 0);
 	assert_true(has(&f, "/bin/cat"));
 	for (int i = 0; i < f.n; i++)
 		assert_string_not_equal(f.file[i].path, fifo);
@@ -308,8 +309,8 @@ static void callback_ends_the_search(void **state)
 	int calls = 0;
 
 	(void)state;
-	assert_int_equal(find_for_command((char *[]){"sh", NULL}, &no_env, stop_at_once, &calls),
-			 77);
+	assert_int_equal(
+	    find_for_command((char *[]){"sh", NULL}, &no_env, NULL, stop_at_once, &calls), 77);
 	assert_int_equal(calls, 1);
 	assert_int_equal(find_in_process("/proc", getpid(), stop_at_once, &calls), 77);
 	assert_int_equal(calls, 2);

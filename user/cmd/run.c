@@ -11,10 +11,13 @@
 #include "cmd/trace.h"
 #include "lib/say.h"
 #include "source/command.h"
-#include "source/find.h"
+#include "source/find_apart.h"
 
 /* How often the rings are looked at: what is urgent wakes us before. */
 #define POLL_MS 25
+/* For one word of the command line: a look takes microseconds, from a disk or a server that
+ * answers milliseconds. */
+#define PATIENCE_MS 1000
 
 static const char HELP[] =
     "Usage: peakphase run [options] -- COMMAND [ARG...]\n"
@@ -41,10 +44,19 @@ static const char HELP[] =
     "  peakphase run -- python3 pipeline.py\n"
     "  peakphase run -q --json=report.json -- ./etl input.csv > output.csv\n";
 
-static int probe(void *ctx, const char *path)
+/* What may hold the command's markers. Before there is a session, whose maps a process that waits
+ * for a file system would keep. */
+static int find(struct find_list *list, const struct trace_options *opt, char *const *argv)
 {
-	session_probe(ctx, path);
-	return 0;
+	struct find_env env;
+	struct passwd *pw;
+
+	find_env_get(&env);
+	/* `-u` sets the command's HOME: its Python looks for packages there. */
+	pw = opt->user ? getpwnam(opt->user) : NULL;
+	if (pw)
+		env.home = pw->pw_dir;
+	return find_apart(list, find_for_command, argv, &env, PATIENCE_MS);
 }
 
 static int follow(struct trace *t, struct command *c)
@@ -105,20 +117,21 @@ static char *command_text(char *const *argv)
 static int trace_command(const struct trace_options *opt, struct command *c, char *const *argv,
 			 const char *text)
 {
-	struct find_env env;
-	struct passwd *pw;
+	struct find_list found;
 	struct trace *t;
 	int err, end, dropped, status = -1, code;
 
-	err = trace_open(&t, opt, TRACE_RUN, argv[0], text);
+	err = find(&found, opt, argv);
 	if (err)
+		return STATUS_FAILED;
+	err = trace_open(&t, opt, TRACE_RUN, argv[0], text);
+	if (err) {
+		find_list_free(&found);
 		return trace_status(err);
-	find_env_get(&env);
-	/* `-u` sets the command's HOME: its Python looks for packages there. */
-	pw = opt->user ? getpwnam(opt->user) : NULL;
-	if (pw)
-		env.home = pw->pw_dir;
-	find_for_command(argv, &env, probe, trace_session(t));
+	}
+	for (size_t i = 0; i < found.n; i++)
+		session_probe(trace_session(t), found.path[i]);
+	find_list_free(&found);
 	err = session_probe_spans(trace_session(t));
 	err = err ? err : session_watch(trace_session(t), command_pid(c));
 	if (!err)

@@ -16,9 +16,8 @@
 #include "source/command.h"
 #include "source/find_place.h"
 
-#define SCRIPT_DEPTH 5	 /* as deep as the kernel follows "#!" */
-#define ARGUMENTS_MAX 16 /* of the command line that may name programs */
-#define WORDS_MAX 256	 /* of shell code, over all of it, that may name programs */
+#define SCRIPT_DEPTH 5 /* as deep as the kernel follows "#!" */
+#define WORDS_MAX 256  /* of shell code, over all of it, that may name programs */
 #define SHELL_SCRIPT_MAX (64 << 10)
 #define ENVIRON_MAX (128 << 10)
 
@@ -224,7 +223,7 @@ static bool is_shell(const char *path)
 static int offer_shell_script(struct command_search *s, const char *path, int depth)
 {
 	char *code = malloc(SHELL_SCRIPT_MAX + 1);
-	int fd = code ? open(path, O_RDONLY | O_CLOEXEC) : -1, err = 0;
+	int fd = code ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1, err = 0;
 	ssize_t n = fd < 0 ? -1 : pread(fd, code, SHELL_SCRIPT_MAX, 0);
 
 	if (fd >= 0)
@@ -248,7 +247,7 @@ static int offer_program(struct command_search *s, const char *path, int depth)
 	/* `cmd <(…)`: to open the pipe that an argument names would disturb its writer. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return 0;
 	err = elf_script_interpreter(fd, &script);
@@ -292,26 +291,42 @@ static int offer_shell_argument(struct command_search *s, const char *code)
 	return err;
 }
 
-int find_for_command(char *const *argv, const struct find_env *env, find_fn fn, void *ctx)
+/* One word of the command line. */
+static int offer_word(struct command_search *s, char *const *argv, unsigned int i)
 {
-	struct command_search s = {{fn, ctx, -1, NULL}, env, 0};
 	char path[PATH_MAX];
+	struct stat st;
 	int err = 0;
 
-	for (int i = 0; !err && i < ARGUMENTS_MAX && argv[i]; i++) {
-		struct stat st;
-
-		/* Any argument may be the program that a wrapper (nice, timeout, uv) runs. */
-		if (!command_lookup(argv[i], env->path, path))
-			err = offer_program(&s, path, 0);
-		else if (i && strpbrk(argv[i], " \t\n;&|"))
-			err = offer_shell_argument(&s, argv[i]);
-		/* A script need not be executable for its interpreter to run it. */
-		if (!err && i && !stat(argv[i], &st) && S_ISREG(st.st_mode))
-			err = beside_script(&s, argv[i]);
+	/* Any argument may be the program that a wrapper (nice, timeout, uv) runs. */
+	if (!command_lookup(argv[i], s->env->path, path)) {
+		err = offer_program(s, path, 0);
+		if (!err && !i)
+			err = beside_script(s, path);
+	} else if (i && strpbrk(argv[i], " \t\n;&|")) {
+		err = offer_shell_argument(s, argv[i]);
 	}
-	if (!err && argv[0] && !command_lookup(argv[0], env->path, path))
-		err = beside_script(&s, path);
+	/* A script need not be executable for its interpreter to run it. */
+	if (!err && i && !stat(argv[i], &st) && S_ISREG(st.st_mode))
+		err = beside_script(s, argv[i]);
+	return err;
+}
+
+int find_for_command(char *const *argv, const struct find_env *env, const struct find_steps *steps,
+		     find_fn fn, void *ctx)
+{
+	struct command_search s = {{fn, ctx, -1, NULL}, env, 0};
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < FIND_WORDS_MAX && argv[i]; i++) {
+		if (steps && i < steps->first)
+			continue;
+		if (steps)
+			steps->begin(ctx, i);
+		err = offer_word(&s, argv, i);
+	}
+	if (!err && steps)
+		steps->begin(ctx, FIND_PLACES);
 	err = err ? err : finder_python_places(&s.finder, env, "");
 	err = err ? err : finder_library_places(&s.finder);
 	finder_end(&s.finder);

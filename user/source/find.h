@@ -42,11 +42,23 @@ int find_mapping(const char *proc, pid_t pid, const struct proc_map *m, char out
 /* The same for a process that is gone: its name for the file, if that is the same file for us. */
 int find_mapped_here(const struct proc_map *m, char out[static PATH_MAX]);
 
+/* The words of a command that are looked up, and the step that comes after them: known places. */
+#define FIND_WORDS_MAX 16
+#define FIND_PLACES FIND_WORDS_MAX
+
+/* The search for a command goes word by word: by its number in argv. */
+struct find_steps {
+	unsigned int first;			     /* to begin with */
+	void (*begin)(void *ctx, unsigned int step); /* ctx: that of fn */
+};
+
 /*
  * What a command that has not started yet will map: its program, interpreters ("#!", env) and
  * their libraries, programs among its arguments (`nice python3 …`), and the known places of
  * liblogrss.so. 0, or what fn returned; a command that does not exist offers only the known places.
+ * It waits for file systems as long as they let it: find_apart.h does not. steps may be NULL.
  */
-int find_for_command(char *const *argv, const struct find_env *env, find_fn fn, void *ctx);
+int find_for_command(char *const *argv, const struct find_env *env, const struct find_steps *steps,
+		     find_fn fn, void *ctx);
 
 #endif
