@@ -393,14 +393,20 @@ static void test_file_size_limit(void **state)
 	folder_remove(&f);
 }
 
+#define NO_MOUNT 77
+
 static int fill_tmpfs(void *ctx)
 {
 	const struct folder *f = ctx;
 
 	/* In a mount namespace of its own: gone with this process. */
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("none", f->dir, "tmpfs", 0, "size=1m"))
+	if (unshare(CLONE_NEWNS))
 		return 99;
+	/* A chroot() may have no mount at its root. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return errno == EINVAL ? NO_MOUNT : 98;
+	if (mount("none", f->dir, "tmpfs", 0, "size=1m"))
+		return 97;
 	return fill(f->file, -ENOSPC);
 }
 
@@ -415,6 +421,8 @@ static void test_disk_full(void **state)
 	folder_make(&f);
 	status = in_child(fill_tmpfs, &f);
 	folder_remove(&f);
+	if (status == NO_MOUNT)
+		skip();
 	assert_int_equal(status, 0);
 }
 
