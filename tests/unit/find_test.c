@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -438,6 +439,32 @@ static void same_device_other_inode(void **state)
 	assert_int_equal(find_mapping(proc, 5, &m, out), -ENOENT);
 }
 
+/* As runc and crun run themselves while they start a container. */
+static void mount_of_one_file(void **state)
+{
+	static const char *const names[] = {"/usr/sbin/runc", "/usr/bin/runc", "/usr/bin/crun"};
+	struct proc_map m = {.start = 0x1000, .end = 0x2000, .executable = true, .path = "/"};
+	char out[PATH_MAX];
+	struct stat st;
+	int n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (stat(names[i], &st))
+			continue;
+		n++;
+		m.dev_major = major(st.st_dev);
+		m.dev_minor = minor(st.st_dev);
+		m.inode = st.st_ino;
+		assert_int_equal(find_mapped_here(&m, out), 0);
+		assert_true(strstr(out, "run"));
+		m.dev_minor++;
+		assert_int_equal(find_mapped_here(&m, out), -ENOENT);
+	}
+	if (!n)
+		skip();
+}
+
 static int wait_for_end(void)
 {
 	char byte;
@@ -463,6 +490,7 @@ int main(int argc, char **argv)
 	    IN_TREE(deleted_and_replaced),
 	    IN_TREE(other_root),
 	    IN_TREE(same_device_other_inode),
+	    cmocka_unit_test(mount_of_one_file),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--wait"))

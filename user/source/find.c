@@ -49,14 +49,37 @@ static bool named(const char *root, const struct proc_map *m, char out[static PA
 	       snprintf(out, PATH_MAX, "%s%s", root, m->path) < PATH_MAX && !stat(out, st);
 }
 
+static bool is_file(const struct proc_map *m, const struct stat *st)
+{
+	return m->inode == st->st_ino && m->dev_major == major(st->st_dev) &&
+	       m->dev_minor == minor(st->st_dev);
+}
+
+/* What starts a container runs from a mount of its own file alone, the path in which is "/". */
+static bool is_runtime(const struct proc_map *m, char out[static PATH_MAX])
+{
+	static const char *const folders[] = {"/usr/bin", "/usr/sbin", "/usr/local/bin",
+					      "/usr/local/sbin"};
+	static const char *const names[] = {"runc", "crun"};
+	struct stat st;
+
+	if (m->deleted || strcmp(m->path, "/"))
+		return false;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+			snprintf(out, PATH_MAX, "%s/%s", folders[i], names[k]);
+			if (!stat(out, &st) && is_file(m, &st))
+				return true;
+		}
+	}
+	return false;
+}
+
 int find_mapped_here(const struct proc_map *m, char out[static PATH_MAX])
 {
 	struct stat st;
 
-	if (!named("", m, out, &st) || m->inode != st.st_ino || m->dev_major != major(st.st_dev) ||
-	    m->dev_minor != minor(st.st_dev))
-		return -ENOENT;
-	return 0;
+	return (named("", m, out, &st) && is_file(m, &st)) || is_runtime(m, out) ? 0 : -ENOENT;
 }
 
 int find_mapping(const char *proc, pid_t pid, const struct proc_map *m, char out[static PATH_MAX])
