@@ -187,8 +187,8 @@ copies() {
 	heard static
 }
 
-@test "no symbols and no marker: why there are no phases, once, and not of a program that has some" {
-	local why='peakphase: no markers in plain: it has no symbols'
+@test "no marks: how to have phases, once, and not of a program that has some" {
+	local why='peakphase: no marks were heard: .*; plain has no symbols'
 	cp "$(command -v sleep)" "$T/plain"
 	strip "$T/plain"
 	"$PP" run --no-record -- "$T/plain" 0.1 2>"$T/said"
@@ -196,7 +196,14 @@ copies() {
 	"$PP" run --no-record -q -- "$T/plain" 0.1 2>"$T/said"
 	"$PP" run --no-record --mark-output rows -- "$T/plain" 0.1 2>>"$T/said"
 	"$PP" run --no-record -- "$W/late-static" 2>>"$T/said"
-	refute grep 'no markers in' "$T/said"
+	refute grep 'no marks were heard' "$T/said"
+	"$PP" run --no-record -- python3 -c 0 2>"$T/said"
+	grep -q 'no marks were heard: .*python3 -m peakphase --span' "$T/said"
+	"$PP" run --no-record -- sh -c 'true; sleep 0' 2>"$T/said"
+	grep -q 'no marks were heard: phases can be lines that it prints' "$T/said"
+	echo 'int main(void) { return 0; }' | gcc -x c - -o "$T/mute"
+	"$PP" run --no-record -- "$T/mute" 2>"$T/said"
+	grep -q 'no marks were heard: .*--span mute:FUNCTION' "$T/said"
 	start_target env -i "$T/plain" 60 # no places to look for a marker library in
 	attach -p "$TARGET"
 	retry 20 grep -q "$why" "$ERR"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Why there are no phases: of one program alone, the one that was named. */
+/* Nothing was marked: how the program that was named can have phases. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,15 +41,54 @@ static bool may_tell(const struct trace *t)
 {
 	const struct trace_options *o = &t->opt;
 
-	return !o->quiet && !o->watch && !o->patterns && !o->spans && !t->heard && t->seen == 1;
+	return !o->quiet && !o->watch && !o->patterns && !o->spans && !t->heard && t->seen;
 }
 
+/* Programs that run others: what has phases is not their own code. */
+static bool runs_others(const char *base)
+{
+	static const char *const names[] = {"sh",      "bash", "dash",	 "zsh",	    "ksh",
+					    "busybox", "env",  "nice",	 "time",    "timeout",
+					    "java",    "node", "nodejs", "ruby",    "perl",
+					    "php",     "R",    "make",	 "Rscript", "julia"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(base, names[i]))
+			return true;
+	return false;
+}
+
+#define MARK "or marks in it: log_rss(3)"
+#define LINES "lines that it prints (--step-output REGEX)"
+
+static void say_how(const struct trace *t, int fd, const char *base)
+{
+	char shown[256];
+
+	text_escape(shown, sizeof(shown), base, strlen(base));
+	if (!strncmp(base, "python", strlen("python")))
+		say_info(
+		    "no marks were heard: phases can be its functions (python3 -m peakphase --span 'MODULE:*' ...), " LINES
+		    ", " MARK);
+	else if (runs_others(base) || t->seen > 1 || elf_is_elf(fd) != 1)
+		say_info("no marks were heard: phases can be " LINES ", " MARK);
+	else if (elf_has_symbols(fd))
+		say_info(
+		    "no marks were heard: phases can be its functions (--span %s:FUNCTION), " LINES
+		    ", " MARK,
+		    shown);
+	else
+		say_info("no marks were heard: phases can be " LINES ", " MARK
+			 "; %s has no symbols to find a log_rss() of its own by",
+			 shown);
+}
+
+/* Of a program that has markers nothing is said: it may come to them later, or not this time. */
 void trace_say_unmarked(const struct trace *t)
 {
-	char name[PATH_MAX], shown[256];
+	char name[PATH_MAX];
 	struct elf_sites sites;
-	const char *base;
-	bool symbols;
+	const char *slash;
 	int fd;
 
 	if (!may_tell(t) || (t->mode != TRACE_RUN && session_probes(t->session)))
@@ -57,13 +96,8 @@ void trace_say_unmarked(const struct trace *t)
 	fd = open_program(t, name);
 	if (fd < 0)
 		return;
-	symbols = elf_has_symbols(fd) != 0;
-	if (!symbols && !elf_find_markers(fd, &sites)) {
-		base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-		text_escape(shown, sizeof(shown), base, strlen(base));
-		say_info(
-		    "no markers in %s: it has no symbols to find its own log_rss() by; keep them, or use peakphase/log_rss.h, from Python its package, or --mark-output",
-		    shown);
-	}
+	slash = strrchr(name, '/');
+	if (elf_find_markers(fd, &sites) <= 0)
+		say_how(t, fd, slash ? slash + 1 : name);
 	close(fd);
 }
