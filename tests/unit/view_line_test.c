@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/text.h"
+#include "view/best.h"
 #include "view/line.h"
 #include "view/small.h"
 #include "view_fake.h"
@@ -255,13 +256,41 @@ static void small_processes(void **state)
 	free(f);
 }
 
+static void the_answer(void **state)
+{
+	struct process *p, *child;
+	struct phase *ph;
+	struct fake *f = pipeline(&p, &ph);
+	char text[BEST_TEXT_MAX];
+	struct best b = {0};
+
+	(void)state;
+	child = fake_process(f, 4243, "work", 1000, 9000);
+	best_process(&b, p);
+	best_process(&b, child);
+	best_phase(&b, p, ph);
+	ph = fake_phase(f, PH_SPAN, "join", 2, 3, 1500, 2500, 10, 20, 300);
+	ph->peak.at_ns = FAKE_T0 + 2000 * FAKE_MS;
+	best_phase(&b, child, ph);
+	best_format(&b, text, 0);
+	/* From the first process on, as in reports. */
+	assert_string_equal(text, "peak 300.0 MiB in [join]   pid 4243 python3   at +2.00 s");
+	/* What was there when it began was not its doing. */
+	b.phase.start_bytes = 299 * FAKE_MIB;
+	best_format(&b, text, 0);
+	assert_string_equal(
+	    text,
+	    "peak 300.0 MiB in [join]   pid 4243 python3   at +2.00 s, with 299.0 when that phase began");
+	free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(small_processes), cmocka_unit_test(as_people_print_it),
 	    cmocka_unit_test(how_it_ended),    cmocka_unit_test(how_sure_it_is),
 	    cmocka_unit_test(labels),	       cmocka_unit_test(always_one_line),
-	    cmocka_unit_test(commands),
+	    cmocka_unit_test(commands),	       cmocka_unit_test(the_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

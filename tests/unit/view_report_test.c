@@ -294,9 +294,45 @@ static void rows_fit(void **state)
 			rows++;
 			assert_true(text_columns(line) <= width);
 		}
-		assert_int_equal(rows, 1 + f->nphases);
+		/* With the columns' heads, and what was there before the phase of the peak. */
+		assert_int_equal(rows, 2 + f->nphases);
 		free(text);
 	}
+	free(f);
+}
+
+/* The phase of the peak did little for it: who did is said at once. */
+static void there_before(void **state)
+{
+	struct fake *f = calloc(1, sizeof(*f));
+	struct report_style style = {.width = 100};
+	struct report_source src = fake_source(f);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(f);
+	fake_init(f);
+	fake_process(f, 4242, "job", 0, 4000);
+	fake_phase(f, PH_STARTUP, NULL, 0, 1, 0, 1000, 0, 45, 45);
+	fake_phase(f, PH_CHECKPOINT, "load", 1, 2, 1000, 2000, 45, 85, 85);
+	fake_phase(f, PH_CHECKPOINT, "join", 2, 3, 2000, 3000, 85, 229, 229);
+	fake_phase(f, PH_CHECKPOINT, "push", 3, 4, 3000, 4000, 229, 229, 230);
+	assert_int_equal(report_text(&src, &style, NULL, out), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "peak 230.0 MiB in [push]"));
+	assert_non_null(strstr(
+	    text,
+	    "\n  229.0 MiB were there when that phase began, 144.0 of them by [join]: see --why\n"));
+	free(text);
+	/* More than 5 % are its own. */
+	f->phases[3].start_bytes = 218 * FAKE_MIB;
+	out = open_memstream(&text, &len);
+	assert_int_equal(report_text(&src, &style, NULL, out), 0);
+	fclose(out);
+	assert_null(strstr(text, "were there"));
+	free(text);
 	free(f);
 }
 
@@ -369,6 +405,7 @@ int main(void)
 	    cmocka_unit_test(containers),     cmocka_unit_test(charges),
 	    cmocka_unit_test(unheard),	      cmocka_unit_test(rows_fit),
 	    cmocka_unit_test(nothing_traced), cmocka_unit_test(errors_come_back),
+	    cmocka_unit_test(there_before),
 	};
 
 	/* Widths of characters are the locale's; Debian always has this one. */

@@ -65,7 +65,8 @@ const struct subcommand *subcommand_closest(const char *name)
 	unsigned least = CLOSE + 1, d;
 
 	for (size_t i = 0; i < nsubcommands; i++) {
-		d = distance(name, subcommands[i].name);
+		/* The first letter is seldom wrong; without it any short word is close to "top". */
+		d = distance(name, subcommands[i].name) + (name[0] != subcommands[i].name[0]);
 		/* "rep" for "report": what was typed so far is right. */
 		if (strlen(name) >= 2 && !strncmp(subcommands[i].name, name, strlen(name)))
 			d = 1;

@@ -24,6 +24,7 @@ static void on_process_begun(void *ctx, const struct process *p)
 	t->seen++;
 	if (t->seen > 1)
 		t->line_flags |= LINE_PID;
+	best_process(&t->best, p);
 	if (t->cgroups && note_cgroup(&cgroup, t->cgroups, p)) {
 		if (board_of(t))
 			board_cgroup(board_of(t), &cgroup);

@@ -112,6 +112,13 @@ static inline uint64_t phase_spike(const struct phase *p)
 	return p->peak.bytes > rest ? p->peak.bytes - rest : 0;
 }
 
+/* What it peaked at was there when it began, all but 5 %: others had brought that in. */
+static inline bool phase_began_full(const struct phase *p)
+{
+	return p->kind != PH_STARTUP && p->start_bytes <= p->peak.bytes &&
+	       p->peak.bytes - p->start_bytes < p->peak.bytes / 20;
+}
+
 enum process_exit { PX_RUNNING = 1, PX_EXIT, PX_SIGNAL, PX_OOM, PX_EXEC };
 
 /* One program image of a process: from exec, fork or attach to exec or exit. */

@@ -23,6 +23,13 @@ static bool owns_rather(const struct phase *a, const struct phase *b)
 	return a->depth > b->depth;
 }
 
+void best_process(struct best *b, const struct process *p)
+{
+	if (!b->begun || p->start_ns < b->start_ns)
+		b->start_ns = p->start_ns;
+	b->begun = true;
+}
+
 void best_phase(struct best *b, const struct process *p, const struct phase *ph)
 {
 	if (b->any && !owns_rather(ph, &b->phase))
@@ -31,17 +38,20 @@ void best_phase(struct best *b, const struct process *p, const struct phase *ph)
 	b->phase = *ph;
 	b->phase.where = NULL;
 	b->phase.nwhere = 0;
-	b->began_ns = p->start_ns;
 	memcpy(b->comm, p->comm, sizeof(b->comm));
 }
 
 void best_format(const struct best *b, char out[static BEST_TEXT_MAX], unsigned int flags)
 {
 	char label[VIEW_LABEL_MAX], comm[17 * TEXT_ESCAPED_MAX], mib[24], at[24];
+	char before[64] = "", start[24];
 
 	view_label(label, &b->phase, flags);
 	text_escape(comm, sizeof(comm), b->comm, strlen(b->comm));
-	snprintf(out, BEST_TEXT_MAX, "peak %s MiB in [%s]   pid %" PRIu32 " %s   at +%s",
+	if (phase_began_full(&b->phase))
+		snprintf(before, sizeof(before), ", with %s when that phase began",
+			 text_mib(start, (int64_t)b->phase.start_bytes));
+	snprintf(out, BEST_TEXT_MAX, "peak %s MiB in [%s]   pid %" PRIu32 " %s   at +%s%s",
 		 text_mib(mib, (int64_t)b->phase.peak.bytes), label, b->phase.pid, comm,
-		 text_duration(at, b->phase.peak.at_ns - b->began_ns));
+		 text_duration(at, b->phase.peak.at_ns - b->start_ns), before);
 }

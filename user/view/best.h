@@ -11,14 +11,16 @@
 struct best {
 	bool any;
 	struct phase phase; /* without where */
-	uint64_t began_ns;  /* of its process */
 	char comm[17];
+	bool begun;
+	uint64_t start_ns; /* of the first process: times are told from there, as in reports */
 };
 
-/* To be told of every phase that ends. */
+/* To be told of every process that begins, and of every phase that ends. */
+void best_process(struct best *b, const struct process *p);
 void best_phase(struct best *b, const struct process *p, const struct phase *ph);
 
-#define BEST_TEXT_MAX (VIEW_LABEL_MAX + 160)
+#define BEST_TEXT_MAX (VIEW_LABEL_MAX + 224)
 
 /* "peak 284.7 MiB in [transform:users]   pid 42 python3   at +1.204 s", without newline. */
 void best_format(const struct best *b, char out[static BEST_TEXT_MAX], unsigned int flags);

@@ -170,6 +170,7 @@ static int put_head(struct report *r)
 {
 	int err = put_peak_line(r);
 
+	err = err ? err : report_before(r);
 	if (err)
 		return err;
 	put_limit_line(r);
@@ -233,7 +234,9 @@ static void put_foot(struct report *r)
 	put_count(r, "lost: ", run->missed,
 		  " events that the kernel did not hand to a BPF program");
 	put_count(r, "", r->bad_ends,
-		  " ends of spans that had no beginning here: no rows were made of them");
+		  r->bad_ends == 1
+		      ? " end of a span that had no beginning here: no row was made of it"
+		      : " ends of spans that had no beginning here: no rows were made of them");
 	put_count(r, "", run->counts.orphans, " events of processes whose beginning was lost");
 	put_count(r, "", run->counts.cut_open, " open spans were closed early: too many at once");
 }

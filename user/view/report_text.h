@@ -30,6 +30,8 @@ struct report {
 	struct notes notes, output;
 };
 
+/* What was there when the phase of the peak began, if that is nearly all. 0 or -errno. */
+int report_before(struct report *r);
 /* The processes together, where there are several. 0 or -errno. */
 int report_job(struct report *r);
 /* Every process and its phases. 0 or -errno. */
