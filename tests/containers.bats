@@ -168,7 +168,7 @@ pid_of() { docker inspect -f '{{.State.Pid}}' "$1"; }
 }
 
 @test "the limit of what is around the container is not said to be the container's" {
-	local parent=/pod-$NAME dir=/sys/fs/cgroup/memory/pod-$NAME
+	local parent=/jobs-$NAME dir=/sys/fs/cgroup/memory/jobs-$NAME
 	[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ] || skip "the engine's driver may be systemd's on cgroup v2"
 	mkdir "$dir"
 	echo 128M >"$dir/memory.limit_in_bytes"

@@ -12,6 +12,7 @@
 #include "resolve/cgroup.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 
 static void mount_of(struct cgroup_mount *m, const char *name, char proc[static PATH_MAX])
 {
@@ -173,6 +174,29 @@ static void containers(void **state)
 	}
 }
 
+static void containers_in_containers(void **state)
+{
+	static const char path[] = "/docker/" ID "/jobs/" OTHER "/docker-" ID ".scope/init.scope";
+	size_t end = sizeof(path) - 1;
+	struct cgroup_container c;
+
+	(void)state;
+	assert_true(cgroup_container_next(path, &end, &c));
+	assert_string_equal(c.id, ID);
+	assert_false(c.guessed);
+	/* By its id alone. */
+	assert_true(cgroup_container_next(path, &end, &c));
+	assert_string_equal(c.engine, "container");
+	assert_string_equal(c.id, OTHER);
+	assert_true(c.guessed);
+	assert_true(cgroup_container_next(path, &end, &c));
+	assert_string_equal(c.engine, "docker");
+	assert_false(c.guessed);
+	assert_int_equal(end, strlen("/docker"));
+	assert_false(cgroup_container_next(path, &end, &c));
+	assert_string_equal(c.id, "");
+}
+
 static void this_machine(void **state)
 {
 	struct cgroup_mount m;
@@ -200,6 +224,7 @@ int main(void)
 	    cmocka_unit_test(mounted_below_the_root),
 	    cmocka_unit_test(ancestors),
 	    cmocka_unit_test(containers),
+	    cmocka_unit_test(containers_in_containers),
 	    cmocka_unit_test(this_machine),
 	};
 

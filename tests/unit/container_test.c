@@ -14,6 +14,10 @@
 #define OTHER "aa44444444444444444444444444444444444444444444444444444444444444"
 #define BATCH "b055555555555555555555555555555555555555555555555555555555555555"
 #define APP1 "c177777777777777777777777777777777777777777777777777777777777777"
+#define BELOW "4e06666666666666666666666666666666666666666666666666666666666666"
+#define TASK "5d18888888888888888888888888888888888888888888888888888888888888"
+#define LONE "6c20000000000000000000000000000000000000000000000000000000000000"
+#define CACHE "7b35555555555555555555555555555555555555555555555555555555555555"
 #define SIDE "e099999999999999999999999999999999999999999999999999999999999999"
 
 static int read_all(void **state)
@@ -55,7 +59,8 @@ static void docker(void **state)
 	assert_int_equal(c->pid, 4001);
 	/* An init system inside has made a cgroup below: the container's own is what counts. */
 	assert_string_equal(c->cgroup, "/docker/" WEB);
-	assert_int_equal(c->procs, 2);
+	/* One of them in a cgroup that only looks as if it were a container's. */
+	assert_int_equal(c->procs, 3);
 	assert_null(c->pod);
 	assert_ptr_equal(one(state, "/web-1"), c);
 	assert_ptr_equal(one(state, WEB), c);
@@ -149,6 +154,65 @@ static void without_a_name(void **state)
 	assert_string_equal(container_title(c, title, sizeof(title)), "f0bbbbbbbbbb");
 }
 
+/* --cgroup-parent, and engines that put containers below a folder of any name. */
+static void below_any_folder(void **state)
+{
+	const struct container *c = one(state, "below");
+
+	assert_string_equal(c->runtime, "docker");
+	assert_string_equal(c->id, BELOW);
+	assert_int_equal(c->pid, 4020);
+	assert_string_equal(c->cgroup, "/jobs/nightly/" BELOW);
+	/* Another cgroup of that name is not the one that the engine's process is in. */
+	assert_int_equal(c->procs, 1);
+	c = one(state, "task");
+	assert_string_equal(c->runtime, "containerd");
+	assert_int_equal(c->pid, 4021);
+	assert_string_equal(c->cgroup, "/default/" TASK);
+}
+
+/* An id that no engine knows: by pids of its own, or not at all. */
+static void of_no_engine(void **state)
+{
+	const struct container *c = one(state, "6c2");
+
+	assert_string_equal(c->runtime, "container");
+	assert_null(c->name);
+	assert_int_equal(c->pid, 4022);
+	assert_string_equal(c->cgroup, "/sandboxes/" LONE);
+	assert_int_equal(c->procs, 2);
+	assert_null(containers_by_id(*state, CACHE));
+}
+
+static void of_a_path(void **state)
+{
+	static const struct {
+		const char *path, *id, *like;
+		bool guessed;
+	} row[] = {
+	    {"/jobs/nightly/" BELOW "/init.scope", BELOW, BELOW, true},
+	    {"/docker/" WEB, WEB, WEB, false},
+	    /* What is in one that is known, in an unknown one, and the other way round. */
+	    {"/docker/" WEB "/cache/" CACHE, WEB, WEB, false},
+	    {"/docker/" WEB "/jobs/" BELOW, BELOW, BELOW, true},
+	    {"/jobs/" BELOW "/docker/" CACHE, NULL, CACHE, false},
+	    {"/jobs/" BELOW "/x/" CACHE, BELOW, BELOW, true},
+	    {"/x/" CACHE, NULL, CACHE, true},
+	    {"/x", NULL, "", false},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct cgroup_container in;
+		const struct container *c = containers_of_path(*state, row[i].path, &in);
+
+		assert_int_equal(c != NULL, row[i].id != NULL);
+		if (c)
+			assert_string_equal(c->id, row[i].id);
+		assert_string_equal(in.id, row[i].like);
+		assert_int_equal(in.guessed, row[i].guessed);
+	}
+}
+
 static void names_that_are_none(void **state)
 {
 	const struct containers *list = *state;
@@ -162,7 +226,7 @@ static void names_that_are_none(void **state)
 	assert_int_equal(matches(state, "not an id"), 0);
 	assert_null(containers_by_id(list, "3f2a"));
 	/* Sandboxes of pods, broken files and folders that are no containers are not among them. */
-	assert_int_equal(list->n, 10);
+	assert_int_equal(list->n, 13);
 	for (size_t i = 0; i < list->n; i++)
 		assert_false(list->v[i].sandbox);
 }
@@ -195,17 +259,13 @@ static void this_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(docker),
-	    cmocka_unit_test(stopped),
-	    cmocka_unit_test(elsewhere),
-	    cmocka_unit_test(without_a_cgroup),
-	    cmocka_unit_test(podman),
-	    cmocka_unit_test(kubernetes_names),
-	    cmocka_unit_test(containerd),
-	    cmocka_unit_test(without_a_name),
-	    cmocka_unit_test(names_that_are_none),
-	    cmocka_unit_test(nowhere),
-	    cmocka_unit_test(this_machine),
+	    cmocka_unit_test(docker),		cmocka_unit_test(stopped),
+	    cmocka_unit_test(elsewhere),	cmocka_unit_test(without_a_cgroup),
+	    cmocka_unit_test(podman),		cmocka_unit_test(kubernetes_names),
+	    cmocka_unit_test(containerd),	cmocka_unit_test(without_a_name),
+	    cmocka_unit_test(below_any_folder), cmocka_unit_test(of_no_engine),
+	    cmocka_unit_test(of_a_path),	cmocka_unit_test(names_that_are_none),
+	    cmocka_unit_test(nowhere),		cmocka_unit_test(this_machine),
 	};
 
 	return cmocka_run_group_tests(tests, read_all, free_all);

@@ -44,9 +44,9 @@ static const struct container *container_of(const struct listing *l, pid_t pid)
 	struct cgroup_container in;
 	char path[PATH_MAX];
 
-	if (cgroup_of("/proc", pid, &l->memory, path) || !cgroup_container(path, &in))
+	if (cgroup_of("/proc", pid, &l->memory, path))
 		return NULL;
-	return containers_by_id(&l->containers, in.id);
+	return containers_of_path(&l->containers, path, &in);
 }
 
 static int add_process(struct listing *l, pid_t pid, int sites)

@@ -16,7 +16,8 @@ struct cgroup {
 	uint64_t id;
 	char path[CGROUP_PATH_ROOM]; /* within its hierarchy: "/docker/3f2a…" */
 	/* of the container that it belongs to; runtime "": to none that is known */
-	char runtime[16]; /* "docker", "podman", "containerd", "cri-o", "kubernetes", "lxc" */
+	/* "docker", "podman", "containerd", "cri-o", "kubernetes", "lxc", "container" */
+	char runtime[16];
 	char container[65];
 	char name[CGROUP_NAME_ROOM];
 	char pod[CGROUP_NAME_ROOM], ns[CGROUP_NAME_ROOM]; /* of Kubernetes */

@@ -215,6 +215,7 @@ static bool component(const char *name, size_t len, const char *parent, size_t p
 	/* systemd's driver makes "docker-ID.scope"; a CRI one "….slice:cri-containerd:ID". */
 	const char *colon = memrchr(name, ':', len);
 
+	c->guessed = false;
 	if (len > 6 && !memcmp(name + len - 6, ".scope", 6))
 		len -= 6;
 	for (size_t i = 0; i < sizeof(by_prefix) / sizeof(by_prefix[0]); i++) {
@@ -237,8 +238,9 @@ static bool component(const char *name, size_t len, const char *parent, size_t p
 		bool docker = parent_len == 6 && !memcmp(parent, "docker", 6);
 		bool pod = parent_len > 3 && !memcmp(parent, "pod", 3);
 
-		c->engine = docker ? "docker" : pod ? "kubernetes" : NULL;
-		return c->engine;
+		c->engine = docker ? "docker" : pod ? "kubernetes" : "container";
+		c->guessed = !docker && !pod;
+		return true;
 	}
 	if (len > 12 && len - 12 < sizeof(c->id) && !memcmp(name, "lxc.payload.", 12)) {
 		memcpy(c->id, name + 12, len - 12);
@@ -249,26 +251,33 @@ static bool component(const char *name, size_t len, const char *parent, size_t p
 	return false;
 }
 
-bool cgroup_container(const char *path, struct cgroup_container *c)
+bool cgroup_container_next(const char *path, size_t *end, struct cgroup_container *c)
 {
-	const char *end = path + strlen(path);
-
-	/* The innermost wins: engines nest (docker in docker, podman's "…/container" below its
-	 * own). */
-	while (end > path) {
-		const char *slash = memrchr(path, '/', (size_t)(end - path));
+	while (*end) {
+		size_t len = *end;
+		const char *slash = memrchr(path, '/', len);
 		const char *name = slash ? slash + 1 : path;
 		const char *above =
 		    slash && slash > path ? memrchr(path, '/', (size_t)(slash - path)) : NULL;
 		size_t above_len = above ? (size_t)(slash - above - 1) : 0;
 
-		if (name < end &&
-		    component(name, (size_t)(end - name), above ? above + 1 : "", above_len, c))
+		*end = slash ? (size_t)(slash - path) : 0;
+		if (name < path + len && component(name, (size_t)(path + len - name),
+						   above ? above + 1 : "", above_len, c))
 			return true;
-		end = slash ? slash : path;
 	}
 	c->engine = NULL;
 	c->id[0] = '\0';
+	return false;
+}
+
+bool cgroup_container(const char *path, struct cgroup_container *c)
+{
+	size_t end = strlen(path);
+
+	while (cgroup_container_next(path, &end, c))
+		if (!c->guessed)
+			return true;
 	return false;
 }
 

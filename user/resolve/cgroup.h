@@ -45,6 +45,11 @@ struct cgroup_limit {
 struct cgroup_container {
 	const char *engine; /* "docker", "podman", "containerd", "cri-o", "kubernetes", "lxc" */
 	char id[65];	    /* 64 hex digits, or a name (lxc) */
+	/*
+	 * Nothing but an id like theirs, as below a folder that somebody chose (--cgroup-parent):
+	 * one if an engine knows the id. engine is "container".
+	 */
+	bool guessed;
 };
 
 /*
@@ -67,8 +72,13 @@ int cgroup_limit(const struct cgroup_mount *m, const char *path, struct cgroup_l
 /* The ancestor `level` steps up: the name of a limit's owner. -ENOENT above the root. */
 int cgroup_ancestor(const char *path, unsigned int level, char out[static PATH_MAX]);
 
-/* What container a path looks like; false: none known. A guess by the usual names of directories.
+/*
+ * The containers that a path looks like, by the usual names of directories: from the innermost
+ * (they nest) to the outermost. *end: what is left of the path, strlen(path) to begin with. False:
+ * there are no more.
  */
+bool cgroup_container_next(const char *path, size_t *end, struct cgroup_container *c);
+/* The innermost that is not guessed; false: none. */
 bool cgroup_container(const char *path, struct cgroup_container *c);
 /*
  * The other way round: what engines may call the folder of the container with that id, one by one

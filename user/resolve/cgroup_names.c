@@ -88,17 +88,14 @@ static int find_container(struct cgroup_names *n, const char *path, const struct
 	struct cgroup_container in;
 	uint64_t now = clock_mono_ns();
 
-	*out = NULL;
-	if (!cgroup_container(path, &in))
-		return 0;
-	*out = containers_by_id(&n->containers, in.id);
-	if ((*out && (*out)->name) || (n->read_ns && now - n->read_ns < READ_AGAIN_NS))
+	*out = containers_of_path(&n->containers, path, &in);
+	if (!in.id[0] || (*out && (*out)->name) || (n->read_ns && now - n->read_ns < READ_AGAIN_NS))
 		return 0;
 	containers_free(&n->containers);
 	n->read_ns = now;
 	if (containers_read(n->root, &n->containers) == -ENOMEM)
 		return -ENOMEM;
-	*out = containers_by_id(&n->containers, in.id);
+	*out = containers_of_path(&n->containers, path, &in);
 	return 0;
 }
 

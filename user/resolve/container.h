@@ -13,11 +13,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "resolve/cgroup.h"
+
 #define CONTAINER_ID_MAX 64   /* hex digits; LXC has names in their place */
 #define CONTAINER_SHORT_ID 12 /* as `docker ps` shows it */
 
 struct container {
-	const char *runtime; /* "docker", "podman", "cri-o", "containerd", "kubernetes", "lxc" */
+	/* "docker", "podman", "cri-o", "containerd", "kubernetes", "lxc"; "container": whose it is
+	 * is not known. */
+	const char *runtime;
 	char id[CONTAINER_ID_MAX + 1];
 	char *name;	    /* NULL: no engine's state tells it */
 	char *pod, *ns;	    /* Kubernetes: pod and namespace; else NULL */
@@ -61,5 +65,11 @@ size_t containers_find(const struct containers *c, const char *text, const struc
 		       size_t cap);
 /* By the whole id; NULL: none. */
 struct container *containers_by_id(const struct containers *c, const char *id);
+/*
+ * The innermost that the cgroup with that path is in or below, by what the engines say; else NULL,
+ * and *in is what the path itself looks like, "" its id where it looks like none.
+ */
+struct container *containers_of_path(const struct containers *c, const char *path,
+				     struct cgroup_container *in);
 
 #endif

@@ -97,3 +97,21 @@ struct container *containers_by_id(const struct containers *c, const char *id)
 			return &c->v[i];
 	return NULL;
 }
+
+struct container *containers_of_path(const struct containers *c, const char *path,
+				     struct cgroup_container *in)
+{
+	struct cgroup_container next;
+	struct container *found;
+	size_t end = strlen(path);
+
+	*in = (struct cgroup_container){.id = ""};
+	while (cgroup_container_next(path, &end, &next)) {
+		found = containers_by_id(c, next.id);
+		if (found || !next.guessed || !in->id[0])
+			*in = next;
+		if (found || !next.guessed)
+			return found;
+	}
+	return NULL;
+}

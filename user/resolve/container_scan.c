@@ -34,28 +34,44 @@ static int read_cgroup(const char *proc, pid_t pid, char path[static PATH_MAX])
 	return cgroup_parse(text, CGROUP_V2, path);
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return !strncmp(path, folder, n) && (!path[n] || path[n] == '/');
+}
+
 static int scan_process(struct containers *list, const char *proc, pid_t pid)
 {
+	struct proc_status st = {0};
 	struct cgroup_container in;
 	char path[PATH_MAX];
-	struct proc_status st;
 	struct container *c;
 
-	if (read_cgroup(proc, pid, path) || !cgroup_container(path, &in))
+	if (read_cgroup(proc, pid, path))
 		return 0;
-	c = containers_by_id(list, in.id);
+	c = containers_of_path(list, path, &in);
+	if (!in.id[0] || ((!c || !c->told) && proc_status(proc, pid, &st)))
+		return 0;
+	/* Of no engine that is known: who has pids of its own there is in a container. */
+	if (!c && in.guessed && st.ns_depth < 2)
+		return 0;
 	if (!c)
 		c = containers_add(list, in.engine, in.id);
 	if (!c)
 		return -ENOMEM;
-	c->procs++;
 	if (!c->cgroup)
 		c->cgroup = own_cgroup(path, c->id);
+	if (!c->cgroup)
+		return -ENOMEM;
+	/* Anyone who may make cgroups can give them any name. */
+	if (!is_below(path, c->cgroup))
+		return 0;
+	c->procs++;
 	/* Without an engine's word: the one that the container calls 1, else the first seen. */
-	if (!c->told &&
-	    (c->procs == 1 || (!proc_status(proc, pid, &st) && st.ns_depth > 1 && st.ns_pid == 1)))
+	if (!c->told && (c->procs == 1 || (st.ns_depth > 1 && st.ns_pid == 1)))
 		c->pid = pid;
-	return c->cgroup ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* An engine's word on the first process counts while that process is in the container's cgroup. */
@@ -67,6 +83,8 @@ static void check_pids(struct containers *list, const char *proc)
 		struct container *c = &list->v[i];
 
 		c->told = c->pid > 0 && !read_cgroup(proc, c->pid, path) && strstr(path, c->id);
+		if (c->told)
+			c->cgroup = own_cgroup(path, c->id);
 	}
 }
 

@@ -177,8 +177,7 @@ static void say_left(char *const *argv, unsigned int step, bool rest, int err)
 		strcpy(shown, "where Python packages are");
 	say_warning("%s was not looked at for markers%s: %s", shown,
 		    rest ? ", nor the arguments after it" : "",
-		    err == -ETIMEDOUT ? "its file system does not answer"
-				      : "looking at it failed");
+		    err == -ETIMEDOUT ? "its file system does not answer" : "looking at it failed");
 }
 
 int find_apart(struct find_list *list, find_command_fn search, char *const *argv,

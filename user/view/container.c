@@ -43,8 +43,15 @@ size_t view_container_name(char out[static VIEW_CONTAINER_MAX], const struct cgr
 bool view_container_owns(const struct cgroup *c, const char *path)
 {
 	struct cgroup_container in;
+	size_t end = strlen(path);
 
-	return c->runtime[0] && cgroup_container(path, &in) && !strcmp(in.id, c->container);
+	while (c->runtime[0] && cgroup_container_next(path, &end, &in)) {
+		if (!strcmp(in.id, c->container))
+			return true;
+		if (!in.guessed)
+			return false;
+	}
+	return false;
 }
 
 /* The cgroup `level` above c; is it, or what it lies in, c's own container? */
