@@ -114,19 +114,22 @@ static long clear_shadow(u32 cpu, u32 *slot)
 
 /*
  * The kernel gives an mm's memory out again at once, and that may be before the end of its owner is
- * told: exec, and exit before 6.16, tear the mm down first.
+ * told: exec, and exit before 6.16, tear the mm down first. What lay there is gone, also if the
+ * kernel skipped the event of it that would have said so.
  */
-static __always_inline bool outlived(u64 key)
+static __always_inline void outlive(u64 key)
 {
 	u32 *slot = bpf_map_lookup_elem(&mms, &key);
 	struct mm_state *old = slot ? state_at(*slot) : NULL;
 
-	return old && !old->ready;
+	if (old)
+		old->ready = 0;
 }
 
 /*
- * Takes the mm of process pid (in the tracer's namespace) in; its state, or NULL: table full
- * (counted) or already in it. Its events count from the base edge on, which the caller sends.
+ * Takes the mm of process pid (in the tracer's namespace) in, which is new, or not traced yet
+ * (state_of()); its state, or NULL: table full (counted). Its events count from the base edge on,
+ * which the caller sends.
  */
 static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 pid)
 {
@@ -142,8 +145,8 @@ static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 pid)
 	st = state_at(slot);
 	if (!st)
 		return NULL;
-	if (bpf_map_update_elem(&mms, &key, &slot, BPF_NOEXIST) &&
-	    (!outlived(key) || bpf_map_update_elem(&mms, &key, &slot, BPF_ANY))) {
+	outlive(key);
+	if (bpf_map_update_elem(&mms, &key, &slot, BPF_ANY)) {
 		bpf_map_push_elem(&free_slots, &slot, 0);
 		count_loss(PP_LOSS_MMS, 1);
 		return NULL;

@@ -306,6 +306,11 @@ struct trace_event_raw_mark_victim {
 	unsigned long anon_rss;
 };
 
+/* The child's id in the first pid namespace. */
+struct trace_event_raw_sched_process_fork {
+	int child_pid;
+};
+
 struct bpf_array {
 	void *pptrs[1];
 };

@@ -10,6 +10,7 @@
  * the same stack, was left without a return: by longjmp, or by an exception.
  */
 #include "mark.bpf.h"
+#include "unpreempted.bpf.h"
 
 #define SPAN_DEPTH 256 /* calls that are open at once in a thread; a power of two */
 #define SPAN_TOKEN                                                                                 \
@@ -394,10 +395,21 @@ static __noinline int left_all(void)
 }
 
 /* A thread ends within them (pthread_exit); where all do, they are open at exit. Before on_exit. */
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit_in_span, struct task_struct *task)
+static __always_inline int exited_in_span(struct task_struct *task)
 {
 	if (BPF_CORE_READ(task, signal, live.counter) <= 0)
 		return 0;
 	return left_all();
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit_in_span, struct task_struct *task)
+{
+	return exited_in_span(task);
+}
+
+SEC("tp/sched/sched_process_exit")
+int on_exit_in_span_unpreempted(void *ctx)
+{
+	return with_current(exited_in_span);
 }

@@ -99,7 +99,7 @@ static void print_text(const struct doctor_facts *f, bool can)
 	print_sysctl("kernel.unprivileged_bpf_disabled", a->unprivileged_bpf_disabled);
 	print_sysctl("kernel.perf_event_paranoid", a->perf_event_paranoid);
 	print_sysctl("kernel.yama.ptrace_scope", a->ptrace_scope);
-	printf("  %-36s %s\n", "bpffs, tracefs mounted (not needed)",
+	printf("  %-36s %s\n", "bpffs, tracefs mounted",
 	       a->bpffs && a->tracefs ? "both"
 	       : a->bpffs	      ? "bpffs"
 	       : a->tracefs	      ? "tracefs"

@@ -64,7 +64,8 @@ struct session_facts {
 	uint64_t error_per_thread; /* bytes that a counter may lag by; 0 since Linux 6.2 */
 	const char *site;	   /* of the marker that is probed: "nop10", "nop5", "nop1" */
 	bool joins;		   /* the kernel tells of what comes into a watched cgroup */
-	bool late_needs_admin;	   /* probing more files asks for CAP_SYS_ADMIN (before 6.6) */
+	bool unpreempted;      /* fork, exec and exit come by classic tracepoints (unpreempted.h) */
+	bool late_needs_admin; /* probing more files asks for CAP_SYS_ADMIN (before 6.6) */
 };
 
 struct session;

@@ -15,6 +15,7 @@
 #include "source/session_output.h"
 #include "source/session_pid.h"
 #include "source/session_spans.h"
+#include "source/unpreempted.h"
 
 #define DEFAULT_MMS 4096u
 /* 90,000 marks: as many as a flat-out loop makes in the time that a busy machine may keep us
@@ -95,7 +96,11 @@ static void set_constants(struct peakphase *skel, const struct session_options *
 	bpf_program__set_autoload(skel->progs.find_process, nested);
 	bpf_program__set_autoload(skel->progs.on_cgroup_attach, facts->joins);
 	bpf_program__set_autoload(skel->progs.on_cgroup_made, facts->joins);
-	bpf_program__set_autoload(skel->progs.on_fork_into_cgroup, opt->cgroups);
+	either_choose(&EITHER(skel, on_exit, on_exit_unpreempted), true, facts->unpreempted);
+	either_choose(&EITHER(skel, on_exec, on_exec_unpreempted), true, facts->unpreempted);
+	either_choose(&EITHER(skel, on_fork, on_fork_unpreempted), true, facts->unpreempted);
+	either_choose(&EITHER(skel, on_fork_into_cgroup, on_fork_into_unpreempted), opt->cgroups,
+		      facts->unpreempted);
 	output_constants(skel, &opt->output);
 	bpf_program__set_autoload(skel->progs.on_fault_user, opt->where_every != 0);
 	bpf_program__set_autoload(skel->progs.on_fault_kernel, opt->where_every != 0);
@@ -170,6 +175,7 @@ int session_load(const struct session_options *opt, enum probe_way way, struct p
 	facts->joins = opt->cgroups &&
 		       libbpf_find_vmlinux_btf_id("cgroup_attach_task", BPF_TRACE_RAW_TP) > 0 &&
 		       libbpf_find_vmlinux_btf_id("cgroup_mkdir", BPF_TRACE_RAW_TP) > 0;
+	facts->unpreempted = unpreempted_wanted();
 	skel = peakphase__open();
 	if (!skel) {
 		err = -errno;
@@ -181,7 +187,7 @@ int session_load(const struct session_options *opt, enum probe_way way, struct p
 		bpf_program__set_expected_attach_type(skel->progs.on_marker,
 						      PROBE_MULTI_ATTACH_TYPE);
 	err = set_sizes(skel, opt, facts);
-	err = err ? err : session_spans_prepare(skel, opt, way);
+	err = err ? err : session_spans_prepare(skel, opt, way, facts->unpreempted);
 	if (!err) {
 		err = peakphase__load(skel);
 		if (err)
@@ -196,27 +202,14 @@ int session_load(const struct session_options *opt, enum probe_way way, struct p
 	return err;
 }
 
-static int attach_one(struct bpf_program *prog, struct bpf_link **link)
-{
-	int err;
-
-	*link = bpf_program__attach_trace(prog);
-	if (*link)
-		return 0;
-	err = -errno;
-	say_error("cannot attach %s: %s", bpf_program__name(prog), strerror(-err));
-	say_remedy("`peakphase doctor` says what this kernel allows");
-	return err;
-}
-
 int session_attach(struct peakphase *skel, const struct session_options *opt,
 		   const struct session_facts *facts)
 {
-	int err = session_spans_attach(skel, opt);
+	int err = session_spans_attach(skel);
 
-	err = err ? err : attach_one(skel->progs.on_exit, &skel->links.on_exit);
-	err = err ? err : attach_one(skel->progs.on_exec, &skel->links.on_exec);
-	err = err ? err : attach_one(skel->progs.on_fork, &skel->links.on_fork);
+	err = err ? err : either_attach(&EITHER(skel, on_exit, on_exit_unpreempted));
+	err = err ? err : either_attach(&EITHER(skel, on_exec, on_exec_unpreempted));
+	err = err ? err : either_attach(&EITHER(skel, on_fork, on_fork_unpreempted));
 	err = err ? err : attach_one(skel->progs.on_signal, &skel->links.on_signal);
 	err = err ? err : attach_one(skel->progs.on_mark_victim, &skel->links.on_mark_victim);
 	err = err ? err : attach_one(skel->progs.on_rss_stat, &skel->links.on_rss_stat);
@@ -226,10 +219,8 @@ int session_attach(struct peakphase *skel, const struct session_options *opt,
 	if (facts->joins)
 		err =
 		    err ? err : attach_one(skel->progs.on_cgroup_made, &skel->links.on_cgroup_made);
-	if (opt->cgroups)
-		err = err ? err
-			  : attach_one(skel->progs.on_fork_into_cgroup,
-				       &skel->links.on_fork_into_cgroup);
+	err =
+	    err ? err : either_attach(&EITHER(skel, on_fork_into_cgroup, on_fork_into_unpreempted));
 	if (opt->where_every) {
 		err = err ? err : attach_one(skel->progs.on_fault_user, &skel->links.on_fault_user);
 		err = err ? err

@@ -12,9 +12,10 @@
 #include "peakphase.skel.h"
 #include "source/session_own.h"
 #include "source/spans.h"
+#include "source/unpreempted.h"
 
 int session_spans_prepare(struct peakphase *skel, const struct session_options *opt,
-			  enum probe_way way)
+			  enum probe_way way, bool unpreempted)
 {
 	struct bpf_program *progs[] = {
 	    skel->progs.on_span_entry, skel->progs.on_span_exit, skel->progs.on_span_return,
@@ -26,23 +27,14 @@ int session_spans_prepare(struct peakphase *skel, const struct session_options *
 		if (way == PROBE_MULTI)
 			bpf_program__set_expected_attach_type(progs[i], PROBE_MULTI_ATTACH_TYPE);
 	}
-	bpf_program__set_autoload(skel->progs.on_exit_in_span, opt->spans != NULL);
+	either_choose(&EITHER(skel, on_exit_in_span, on_exit_in_span_unpreempted),
+		      opt->spans != NULL, unpreempted);
 	return opt->spans ? 0 : bpf_map__set_max_entries(skel->maps.span_labels, 1);
 }
 
-int session_spans_attach(struct peakphase *skel, const struct session_options *opt)
+int session_spans_attach(struct peakphase *skel)
 {
-	int err;
-
-	if (!opt->spans)
-		return 0;
-	skel->links.on_exit_in_span = bpf_program__attach_trace(skel->progs.on_exit_in_span);
-	if (skel->links.on_exit_in_span)
-		return 0;
-	err = -errno;
-	say_error("cannot attach on_exit_in_span: %s", strerror(-err));
-	say_remedy("`peakphase doctor` says what this kernel allows");
-	return err;
+	return either_attach(&EITHER(skel, on_exit_in_span, on_exit_in_span_unpreempted));
 }
 
 void session_spans_programs(const struct peakphase *skel, const struct session_options *opt,

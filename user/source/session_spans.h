@@ -10,9 +10,9 @@ struct peakphase;
 
 /* Between open and load: nothing of it is loaded where nobody asked for it. 0 or -errno. */
 int session_spans_prepare(struct peakphase *skel, const struct session_options *opt,
-			  enum probe_way way);
+			  enum probe_way way, bool unpreempted);
 /* Before on_exit is attached, which sends the thread's last edge. 0 or -errno, said. */
-int session_spans_attach(struct peakphase *skel, const struct session_options *opt);
+int session_spans_attach(struct peakphase *skel);
 void session_spans_programs(const struct peakphase *skel, const struct session_options *opt,
 			    struct probe_programs *prog);
 

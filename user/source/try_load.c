@@ -9,6 +9,7 @@
 
 #include "shared.h"
 #include "peakphase.skel.h"
+#include "source/unpreempted.h"
 
 #define SOME 64u       /* processes: enough for a verifier */
 #define LOG_SIZE 65536 /* of the verifier's words only the end is of use */
@@ -84,6 +85,7 @@ int try_load(int (*fn)(void *ctx, const struct try_program *p), void *ctx)
 	struct peakphase *all = peakphase__open(), *skel = NULL;
 	static const char *const optional[] = {"tp_btf/page_fault_user",
 					       "tp_btf/page_fault_kernel"};
+	bool unpreempted = unpreempted_wanted();
 	char log[LOG_SIZE];
 	struct bpf_program *p;
 	int err = all ? 0 : -errno;
@@ -95,6 +97,9 @@ int try_load(int (*fn)(void *ctx, const struct try_program *p), void *ctx)
 		struct try_program t = {.name = bpf_program__name(p),
 					.section = bpf_program__section_name(p)};
 
+		/* Never loaded here. */
+		if (!unpreempted && !strncmp(t.section, "tp/sched/", 9))
+			continue;
 		for (size_t i = 0; i < 2; i++)
 			t.optional |= !strcmp(t.section, optional[i]);
 		t.error = load_alone(t.name, &skel, log, sizeof(log));

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "source/unpreempted.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/btf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/say.h"
+
+static bool has_name(const char *strings, size_t len, const char *name, size_t size)
+{
+	const char *at = memmem(strings, len, name, size);
+
+	/* Each begins behind the end of another. */
+	while (at && at > strings && at[-1] != '\0')
+		at = memmem(at + 1, len - (size_t)(at + 1 - strings), name, size);
+	return at && at > strings;
+}
+
+/*
+ * Tracepoints are guarded by SRCU-fast then: there is a domain of it for them (also before 6.13,
+ * when it was an ordinary one beside the disabled preemption), and SRCU-fast itself (since 6.15).
+ * The strings alone are asked: to take the types apart takes 15 ms.
+ */
+bool unpreempted_needed(const void *btf, size_t size)
+{
+	static const char domain[] = "tracepoint_srcu_srcu_data", fast[] = "srcu_ctr";
+	struct btf_header h;
+	const char *strings;
+
+	if (size < sizeof(h))
+		return false;
+	memcpy(&h, btf, sizeof(h));
+	if (h.magic != BTF_MAGIC || h.hdr_len > size || h.str_off > size - h.hdr_len ||
+	    h.str_len > size - h.hdr_len - h.str_off)
+		return false;
+	strings = (const char *)btf + h.hdr_len + h.str_off;
+	return has_name(strings, h.str_len, domain, sizeof(domain)) &&
+	       has_name(strings, h.str_len, fast, sizeof(fast));
+}
+
+/* Mapped, not read: it has megabytes. Kernels before 6.16 refuse that, and do not need it. */
+static bool kernel_needs(void)
+{
+	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	bool needed;
+	void *btf;
+
+	if (fd < 0)
+		return false;
+	btf = fstat(fd, &st) || st.st_size <= 0
+		  ? MAP_FAILED
+		  : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (btf == MAP_FAILED)
+		return false;
+	needed = unpreempted_needed(btf, (size_t)st.st_size);
+	munmap(btf, (size_t)st.st_size);
+	return needed;
+}
+
+/* The event's number, as tracefs tells it; 0: it does not. */
+static unsigned long long event_id(const char *name)
+{
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	unsigned long long id = 0;
+	char path[128];
+
+	for (size_t i = 0; i < 2 && !id; i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/events/sched/%s/id", roots[i], name);
+		f = fopen(path, "re");
+		if (f && fscanf(f, "%llu", &id) != 1)
+			id = 0;
+		if (f)
+			fclose(f);
+	}
+	return id;
+}
+
+/* As libbpf is going to ask for it. */
+static bool classic_allowed(void)
+{
+	struct perf_event_attr attr = {
+	    .type = PERF_TYPE_TRACEPOINT,
+	    .size = sizeof(attr),
+	    .config = event_id("sched_process_fork"),
+	};
+	int fd = -1;
+
+	if (attr.config)
+		fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool unpreempted_wanted(void)
+{
+	return kernel_needs() && classic_allowed();
+}
+
+void either_choose(const struct either *e, bool wanted, bool unpreempted)
+{
+	bpf_program__set_autoload(e->prog, wanted && !unpreempted);
+	bpf_program__set_autoload(e->unpreempted, wanted && unpreempted);
+}
+
+int attach_one(struct bpf_program *prog, struct bpf_link **link)
+{
+	int err;
+
+	*link = bpf_program__attach(prog);
+	if (*link)
+		return 0;
+	err = -errno;
+	say_error("cannot attach %s: %s", bpf_program__name(prog), strerror(-err));
+	say_remedy("`peakphase doctor` says what this kernel allows");
+	return err;
+}
+
+int either_attach(const struct either *e)
+{
+	if (bpf_program__autoload(e->unpreempted))
+		return attach_one(e->unpreempted, e->unpreempted_link);
+	return bpf_program__autoload(e->prog) ? attach_one(e->prog, e->link) : 0;
+}
