@@ -55,6 +55,7 @@ struct out_thread {
 	u32 seen, last, lines, after, hit;
 	u32 cold; /* the buffer could not be read at entry */
 	u32 edge; /* an edge was sent */
+	u32 lost; /* and counted: a write is lost once, whatever of it is */
 	u32 flags;
 };
 
@@ -64,6 +65,13 @@ struct {
 	__type(key, int);
 	__type(value, struct out_thread);
 } out_threads SEC(".maps");
+
+static __always_inline void lose_write(struct out_thread *ot)
+{
+	if (!ot->lost)
+		count_loss(PP_LOSS_OUTPUT, 1);
+	ot->lost = 1;
+}
 
 static __always_inline void aim(struct out_scan *s, const struct out_thread *ot, u32 budget)
 {
@@ -103,7 +111,7 @@ static __always_inline void cut_write(struct out_thread *ot, struct out_file *f,
 
 	/* Marks of programs that call them, ends and forks are dearer than lines. */
 	if (bpf_ringbuf_query(&ring_edges, BPF_RB_AVAIL_DATA) > cfg_room_edges) {
-		count_loss(PP_LOSS_OUTPUT, 1);
+		lose_write(ot);
 		return;
 	}
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
@@ -188,7 +196,7 @@ static __always_inline int begins(u32 fd, u64 at, u64 count, bool vector)
 	ot->at = at;
 	ot->count = count;
 	ot->vector = vector;
-	ot->edge = ot->cold = ot->hit = ot->seen = 0;
+	ot->edge = ot->lost = ot->cold = ot->hit = ot->seen = 0;
 	if (!cfg_every && !cfg_nliterals) {
 		take_time(ot);
 		return 0;
@@ -223,7 +231,7 @@ static __always_inline long send_chunk_of(struct sending *ctx, const u32 room)
 		n = room;
 	if (!o) {
 		if (ctx->needed) {
-			count_loss(PP_LOSS_OUTPUT, 1);
+			lose_write(ot);
 			ctx->f->gap = 1;
 		}
 		s->fault = 1;
@@ -346,7 +354,7 @@ static __always_inline void ends(struct out_thread *ot, struct out_file *f, stru
 	if (cold && cuts(ot, f))
 		cut_write(ot, f, st, task);
 	if (scans && ot->flags)
-		count_loss(PP_LOSS_OUTPUT, 1);
+		lose_write(ot);
 	needed = scans && (cfg_every || ot->edge || f->open || ot->open || ot->last != '\n');
 	if (needed)
 		take_time(ot); /* another thread has left its line open meanwhile */

@@ -60,6 +60,14 @@ stopped() { grep -q '^State:[[:space:]]*T' "/proc/$1/status"; }
 		'max(p["peak_bytes"] for p in proc()["phases"]) == r["peak"]["bytes"]'
 }
 
+@test "a write that is lost on both of its rings is one write" {
+	peak_run --ring-edges "$PAGE" --ring-output "$PAGE" -q --mark-output '(mark) ' -- python3 -c '
+import os
+for i in range(30000):
+    os.write(1, b"mark ")'
+	q '10000 < r["losses"]["output"] <= 30000'
+}
+
 @test "sizes that no ring can have are refused" {
 	local size
 	for size in 0 1 5000 -4096 x 1e99; do

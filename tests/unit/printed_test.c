@@ -253,6 +253,27 @@ static void threads_have_lines_of_their_own(void **state)
 	rig_free(r);
 }
 
+/* A program that leaves thousands of lines open does not make each end as dear as all of them. */
+static void an_end_is_tried_with_the_latest_beginnings(void **state)
+{
+	struct rig *r = rig(PATTERN_MARK, "^R\\[(\\w+)\\]$");
+
+	(void)state;
+	hit(r, 100, "R[old");
+	for (uint32_t tid = 101; tid <= 120; tid++)
+		miss(r, tid, "open");
+	miss(r, 50, "]\n");
+	assert_int_equal(printed_counts(r->p)->torn, 1);
+	assert_int_equal(printed_counts(r->p)->marks, 0);
+	/* Whoever wrote last is among the latest, however long ago its first line was. */
+	hit(r, 100, "er");
+	miss(r, 50, "]\n");
+	assert_int_equal(printed_poll(r->p, r->ns), 0);
+	came(r, "write mark[older]@2 ");
+	assert_int_equal(printed_counts(r->p)->torn, 1);
+	rig_free(r);
+}
+
 static void spans_and_steps(void **state)
 {
 	struct rig *r = rig(PATTERN_STEP, "^step (\\w+)");
@@ -423,6 +444,7 @@ int main(void)
 	    cmocka_unit_test(a_line_that_stays_open_is_taken_as_it_stands),
 	    cmocka_unit_test(the_last_line_needs_no_end),
 	    cmocka_unit_test(threads_have_lines_of_their_own),
+	    cmocka_unit_test(an_end_is_tried_with_the_latest_beginnings),
 	    cmocka_unit_test(spans_and_steps),
 	    cmocka_unit_test(lines_that_join_are_one_step),
 	    cmocka_unit_test(lost_bytes_tear_a_line),

@@ -10,7 +10,8 @@
 #include "lib/plain.h"
 #include "model/lines_private.h"
 
-#define WRAPS 16 /* times that a pattern goes on in the next line */
+#define WRAPS 16     /* times that a pattern goes on in the next line */
+#define HANDED_ON 16 /* open lines of other threads that an end is tried with */
 
 struct lines *lines_new(struct patterns *patterns)
 {
@@ -83,17 +84,27 @@ static bool match(struct lines *l, const struct text *t)
 	return true;
 }
 
-/* What another thread has begun, if this is the rest of it. */
-static bool match_handed_on(struct lines *l, struct out_file *f, const struct line *ln,
-			    const struct text *t)
-{
-	struct line *o;
+/* How an end that another thread may have begun came out. */
+enum handed { HANDED_NOT, HANDED_FOUND, HANDED_TOO_MANY };
 
-	DL_FOREACH (f->lines, o) {
+/*
+ * What another thread has begun, if this is the rest of it: the latest ones, for a program can leave
+ * thousands of lines open, and would have us look at all of them at each end.
+ */
+static enum handed match_handed_on(struct lines *l, struct out_file *f, const struct line *ln,
+				   const struct text *t)
+{
+	struct line *o = f->lines;
+	unsigned int tries = 0;
+
+	do {
 		struct text both;
 
+		o = o->prev; /* of the first: the last */
 		if (o == ln || !o->len || o->matched)
 			continue;
+		if (tries++ == HANDED_ON)
+			return HANDED_TOO_MANY;
 		both =
 		    (struct text){l->joined, o->len + t->n, o->refs, o->nrefs, 0, t->last, o->len};
 		if (both.n > sizeof(l->joined))
@@ -103,9 +114,9 @@ static bool match_handed_on(struct lines *l, struct out_file *f, const struct li
 		if (!match(l, &both))
 			continue;
 		lines_clear(l, o);
-		return true;
-	}
-	return false;
+		return HANDED_FOUND;
+	} while (o != f->lines);
+	return HANDED_NOT;
 }
 
 /* A line has its end: in ln, or, when ln is empty, in place. */
@@ -130,8 +141,11 @@ static void complete(struct lines *l, struct out_file *f, struct line *ln, const
 			l->counts.interleaved++;
 		else
 			l->counts.torn++;
-	} else if (first && match_handed_on(l, f, ln, t)) {
-		l->counts.interleaved++;
+	} else if (first) {
+		enum handed handed = match_handed_on(l, f, ln, t);
+
+		l->counts.interleaved += handed == HANDED_FOUND;
+		l->counts.torn += handed == HANDED_TOO_MANY;
 	}
 }
 
@@ -212,6 +226,9 @@ int lines_output(struct lines *l, const struct ev_output *out)
 	if (f->last_tid != out->tid) {
 		f->turn++;
 		f->last_tid = out->tid;
+		/* The latest are at the end. */
+		DL_DELETE(f->lines, ln);
+		DL_APPEND(f->lines, ln);
 	}
 	if (ln->len && ln->turn != f->turn)
 		ln->joint = ln->len;
