@@ -5,6 +5,7 @@
  * objects, and what answers mean.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,6 +56,26 @@ static void check_authorization(struct wire *w, int i, const char *want)
 
 	loopback_header(&w->server, i, "Authorization", got);
 	assert_string_equal(got, want);
+}
+
+/* What never ends, or is that long: it would hold up the end of the tracing. */
+static void an_answer_without_end_is_given_up(void **state)
+{
+	static const char *const headers[] = {DATE, NULL};
+	static char answer[HTTP_ANSWER_MAX + 1024] = "200 OK\r\n\r\n";
+	struct wire w = {.server.answers = {answer}};
+	struct http_reply reply;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* we hang up while it speaks */
+	memset(answer + strlen(answer), 'x', sizeof(answer) - 1 - strlen(answer));
+	open_wire(&w);
+	s3_put(&w.http, &WHO, "http://examplebucket.s3.amazonaws.com/a", headers, "a", 1, &reply);
+	close_wire(&w);
+	assert_false(reply.arrived);
+	assert_false(reply.never);
+	assert_string_equal(reply.why, "the server's answer has no end");
+	assert_int_equal(reply.len, HTTP_BODY_MAX - 1);
 }
 
 static void put_as_published(void **state)
@@ -226,6 +247,7 @@ static void nobody_there_is_no_reason_to_give_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(an_answer_without_end_is_given_up),
 	    cmocka_unit_test(put_as_published),
 	    cmocka_unit_test(get_as_published),
 	    cmocka_unit_test(a_sessions_token_is_sent_and_signed),

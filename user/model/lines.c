@@ -88,8 +88,8 @@ static bool match(struct lines *l, const struct text *t)
 enum handed { HANDED_NOT, HANDED_FOUND, HANDED_TOO_MANY };
 
 /*
- * What another thread has begun, if this is the rest of it: the latest ones, for a program can leave
- * thousands of lines open, and would have us look at all of them at each end.
+ * What another thread has begun, if this is the rest of it: the latest ones, for a program can
+ * leave thousands of lines open, and would have us look at all of them at each end.
  */
 static enum handed match_handed_on(struct lines *l, struct out_file *f, const struct line *ln,
 				   const struct text *t)

@@ -11,8 +11,9 @@
 
 #define CONNECT_MS 5000L
 #define METADATA_MS 1000L
-/* A connection that moves next to nothing for so long is dead. */
+/* A connection that moves less than this, both ways, for so long is dead. */
 #define STALLED_SECONDS 15L
+#define STALLED_BYTES 1024L /* a second */
 
 int http_open(struct http *h)
 {
@@ -42,7 +43,8 @@ static size_t on_body(char *data, size_t size, size_t n, void *ctx)
 
 	memcpy(r->body + r->len, data, len < room ? len : room);
 	r->len += len < room ? len : room;
-	return len; /* the rest of a long answer is of no use */
+	r->came += len;
+	return r->came > HTTP_ANSWER_MAX ? 0 : len; /* 0: ends the request */
 }
 
 static size_t on_header(char *data, size_t size, size_t n, void *ctx)
@@ -87,7 +89,7 @@ static void set_request(struct http *h, const struct http_request *q, struct htt
 	a->setopt(h->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	a->setopt(h->easy, CURLOPT_USERAGENT, "peakphase/" PEAKPHASE_VERSION);
 	a->setopt(h->easy, CURLOPT_CONNECTTIMEOUT_MS, q->metadata ? METADATA_MS : CONNECT_MS);
-	a->setopt(h->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	a->setopt(h->easy, CURLOPT_LOW_SPEED_LIMIT, STALLED_BYTES);
 	a->setopt(h->easy, CURLOPT_LOW_SPEED_TIME, STALLED_SECONDS);
 	a->setopt(h->easy, CURLOPT_WRITEFUNCTION, on_body);
 	a->setopt(h->easy, CURLOPT_WRITEDATA, reply);
@@ -137,7 +139,9 @@ void http_do(struct http *h, const struct http_request *q, struct http_reply *re
 	reply->body[reply->len] = '\0';
 	reply->arrived = rc == CURLE_OK;
 	reply->never = is_hopeless(rc);
-	if (rc)
+	if (reply->came > HTTP_ANSWER_MAX)
+		snprintf(reply->why, sizeof(reply->why), "the server's answer has no end");
+	else if (rc)
 		text_escape(reply->why, sizeof(reply->why), *error ? error : a->strerror(rc),
 			    strlen(*error ? error : a->strerror(rc)));
 	a->reset(h->easy); /* it points to what is ours */

@@ -30,14 +30,17 @@ struct http_request {
 };
 
 #define HTTP_BODY_MAX 16384
+/* An answer that is longer than this has no end that is worth waiting for. */
+#define HTTP_ANSWER_MAX 65536
 
 struct http_reply {
 	bool arrived; /* else why has the reason */
 	bool never;   /* and trying again is no use: a certificate, a bad address */
 	long status;
-	char why[256];	 /* of the library, escaped */
-	char region[32]; /* of the bucket, if the server tells */
-	size_t len;
+	char why[256];		  /* of the library, escaped */
+	char region[32];	  /* of the bucket, if the server tells */
+	size_t came;		  /* bytes of the answer */
+	size_t len;		  /* of them, those that are kept */
 	char body[HTTP_BODY_MAX]; /* terminated */
 };
 
