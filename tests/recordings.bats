@@ -32,6 +32,24 @@ a_recording() {
 	refused "$T/folder.bad" 'director|folder'
 }
 
+@test "words that mean something else than was meant: what to type instead" {
+	refute "$PP" attach nightly 2>"$T/said"
+	grep -q 'attach: nightly belongs to no option' "$T/said"
+	grep -q -e '--comm NAME' "$T/said"
+	cd "$T"
+	refute "$PP" top --batch nightly 2>said
+	grep -q 'to trace a command: peakphase top -- COMMAND' said
+	refute "$PP" rnu 2>said
+	grep -q 'did you mean "peakphase run"' said
+	refute "$PP" foo 2>said
+	grep -q 'peakphase --help lists the commands' said
+	# No output was kept: rows alone would look as if nothing had been written.
+	"$PP" run -q -o none.peak -- echo x >/dev/null
+	"$PP" report --output none.peak 2>said >report
+	grep -q 'none.peak: no output is kept in it' said
+	grep -q '(startup)' report
+}
+
 @test "foreign files: text, another database, an image of zeros" {
 	echo 'these are not the pages you are looking for' >"$T/text.bad"
 	sql "$T/other.bad" 'create table edges (a)' 'insert into edges values (1)'

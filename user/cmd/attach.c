@@ -176,7 +176,7 @@ int trace_attach(const struct trace_options *opt)
 	return status;
 }
 
-static int check_usage(const struct trace_options *opt, int argc)
+static int check_usage(const struct trace_options *opt, int argc, char **argv)
 {
 	bool none = !opt->npids && !opt->nnamed;
 
@@ -188,9 +188,12 @@ static int check_usage(const struct trace_options *opt, int argc)
 	}
 
 	if (opt->first_arg < argc || none) {
-		say_error("attach: %s", none ? "nothing to attach to" : "takes no arguments");
+		if (opt->first_arg < argc)
+			say_error("attach: %s belongs to no option", argv[opt->first_arg]);
+		else
+			say_error("attach: nothing to attach to");
 		say_remedy(
-		    "peakphase attach -p PID, or --container NAME; --list shows what there is");
+		    "peakphase attach -p PID, or --container, --cgroup, --comm NAME; --list shows what there is");
 		return -EINVAL;
 	}
 	return 0;
@@ -209,7 +212,7 @@ int cmd_attach(int argc, char **argv)
 		return 0;
 	}
 	opt.inherit = &inherit;
-	if (check_usage(&opt, argc))
+	if (check_usage(&opt, argc, argv))
 		return STATUS_USAGE;
 	return opt.list ? attach_list(opt.json, stdout) : trace_attach(&opt);
 }

@@ -60,6 +60,21 @@ static int show(const struct report_source *src, const struct show_options *opt,
 	return err;
 }
 
+static int any_stream(void *arg, const struct output_totals *t)
+{
+	(void)arg;
+	return t->written > 0;
+}
+
+/* Rows without a word below them look as if the program had written none. */
+static void say_no_output(struct recording *r, const char *path, const struct report_run *run)
+{
+	if (run->finished && recording_each_output_totals(r, any_stream, NULL) == 0)
+		say_warning(
+		    "%s: no output is kept in it: run --output stderr (stdout, both) keeps it",
+		    path);
+}
+
 int show_recording(const char *path, const struct show_options *opt, FILE *f)
 {
 	struct report_source src;
@@ -70,6 +85,8 @@ int show_recording(const char *path, const struct show_options *opt, FILE *f)
 	if (err)
 		return STATUS_FAILED;
 	run = show_run(r);
+	if (opt->output)
+		say_no_output(r, path, &run);
 	src = show_source(r, &run);
 	show_output(&src, opt);
 	err = show(&src, opt, f);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* top RECORDING: its events through the model onto the board, while the screen is there already. */
 #include <errno.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/show_source.h"
@@ -133,8 +135,11 @@ int top_recording(const struct trace_options *opt, const char *path)
 	    opt->ceiling || opt->headroom)
 		return usage_error("top",
 				   "a recording is only shown: leave the options of tracing away");
-	if (recording_open(&r, path))
+	if (recording_open(&r, path)) {
+		if (!strchr(path, '/') && access(path, F_OK))
+			say_remedy("to trace a command: peakphase top -- COMMAND");
 		return STATUS_FAILED;
+	}
 	err = top_setup(&top, opt);
 	if (!err) {
 		top.board.run = show_run(r);

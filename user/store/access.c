@@ -258,6 +258,10 @@ int access_open(struct access *a, const char *path)
 	if (fd < 0) {
 		err = errno;
 		say_error("cannot open %s: %s", path, strerror(err));
+		say_remedy(
+		    err == EACCES
+			? "its owner has to let you read it: chmod, or sudo"
+			: "recordings are where the tracer was started, or where its -o says");
 		return err == ENOENT || err == EACCES ? -err : err == ENOTDIR ? -ENOENT : -EIO;
 	}
 	err = check_file(a, path, fd);
