@@ -46,6 +46,18 @@ check() { jq -r --arg n "$1" '.checks[] | select(.name == $n).answer' "$T/said";
 	fi
 }
 
+# There fork, exec and exit come by classic tracepoints; without them by those of which the kernel skips some.
+@test "without tracefs: said where programs are preempted, and tracing goes on" {
+	bare() { unshare -m sh -c 'umount -a -l -t tracefs,debugfs 2>/dev/null; ! [ -e /sys/kernel/tracing/events ] && exec "$@"' sh "$@"; }
+	status_of "$PP" doctor --json
+	[ "$(check preemption)" = yes ]
+	status_of bare "$PP" doctor --json
+	[ "$STATUS" -eq 0 ]
+	[ "$(check preemption)" = "$(kernel_at_least 7.0 && echo no || echo yes)" ]
+	bare "$PP" run -q -o "$R" -- sh -c '/bin/true; :'
+	q 'len(procs) == 3 or len(procs) == 2' 'proc()["exit"]["kind"] == "exit"'
+}
+
 @test "as nobody: says what is missing and how to get it, status 3; so does run" {
 	status_of as_nobody "$PP" doctor --json
 	[ "$STATUS" -eq 3 ]

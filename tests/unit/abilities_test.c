@@ -221,6 +221,13 @@ static void machine_of_files(void **state)
 	assert_int_equal(a.cgroup.version, CGROUP_V2);
 	assert_true(a.uprobes && a.bpffs);
 	assert_false(a.tracefs);
+	assert_false(a.preempts);
+	assert_true(btf__add_struct(b, "srcu_ctr", 8) > 0);
+	assert_true(btf__add_struct(b, "tracepoint_srcu_srcu_data", 8) > 0);
+	raw = btf__raw_data(b, &size);
+	fill("sys/kernel/btf/vmlinux", raw, size);
+	abilities_get(&a, root);
+	assert_true(a.preempts);
 	btf__free(b);
 	/* Types that are none: an error, not a crash. */
 	FILL("sys/kernel/btf/vmlinux", "not BTF at all, and short");

@@ -152,6 +152,27 @@ static void check_lifecycle(const struct doctor_facts *f, struct doctor_finding 
 	    t->exit == 1 ? "" : "s");
 }
 
+static void check_preemption(const struct doctor_facts *f, struct doctor_finding *out)
+{
+	const struct abilities *a = &f->abilities;
+
+	if (a->btf_error)
+		say(out, ANSWER_UNKNOWN, "needs BTF");
+	else if (!a->preempts)
+		say(out, ANSWER_YES, "programs on tracepoints are not preempted");
+	else if (a->classic)
+		say(out, ANSWER_YES, "by classic tracepoints, whose programs are not preempted");
+	else
+		say(out, ANSWER_NO, "programs are preempted, and classic tracepoints refused");
+}
+
+static const char *preemption_remedy(const struct doctor_facts *f)
+{
+	return f->abilities.tracefs
+		   ? "run as root"
+		   : "mount -t tracefs tracefs /sys/kernel/tracing, and run as root";
+}
+
 static void check_uprobes(const struct doctor_facts *f, struct doctor_finding *out)
 {
 	if (f->abilities.uprobes)
@@ -303,6 +324,9 @@ const struct doctor_check doctor_checks[] = {
      "the RSS cannot be read exactly", newer_tracer},
     {"lifecycle", "tracepoints of processes", true, check_lifecycle, "processes cannot be followed",
      newer_kernel},
+    {"preemption", "no fork, exec or exit skipped", false, check_preemption,
+     "in a storm of short processes some may be missing (missed_events counts what was skipped)",
+     preemption_remedy},
     {"uprobes", "probes in programs", true, check_uprobes, "markers cannot be heard",
      uprobes_remedy},
     {"programs", "BPF programs load", true, check_programs, "tracing is refused", programs_remedy},

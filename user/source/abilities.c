@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "resolve/proc.h"
+#include "source/unpreempted.h"
 
 #define MEMBERS_DEPTH 4 /* anonymous structs within structs */
 
@@ -191,6 +192,7 @@ static void types(struct abilities *a, const char *sysroot)
 		return;
 	abilities_btf(&a->types, btf);
 	btf__free(btf);
+	a->preempts = unpreempted_needed_by(path);
 }
 
 /* libbpf warns on stderr where we have words of our own. */
@@ -226,6 +228,7 @@ void abilities_get(struct abilities *a, const char *sysroot)
 	a->ptrace_scope = number(sysroot, "/proc/sys/kernel/yama/ptrace_scope");
 	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices/uprobe/type", sysroot);
 	a->uprobes = !access(path, R_OK);
+	a->classic = unpreempted_allowed();
 	privilege_get(&a->privilege);
 	libbpf_set_print(print);
 }

@@ -44,6 +44,8 @@ struct abilities {
 	char lockdown[24]; /* "none", "integrity", "confidentiality"; "" if the kernel has none */
 	int unprivileged_bpf_disabled, perf_event_paranoid, ptrace_scope; /* or ABILITIES_UNKNOWN */
 	bool uprobes, bpffs, tracefs;
+	bool preempts; /* programs on tracepoints: then classic ones are wanted (unpreempted.h) */
+	bool classic;  /* they can be had, here and now */
 	struct privilege privilege;
 };
 

@@ -48,9 +48,9 @@ bool unpreempted_needed(const void *btf, size_t size)
 }
 
 /* Mapped, not read: it has megabytes. Kernels before 6.16 refuse that, and do not need it. */
-static bool kernel_needs(void)
+bool unpreempted_needed_by(const char *path)
 {
-	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	bool needed;
 	void *btf;
@@ -89,7 +89,7 @@ static unsigned long long event_id(const char *name)
 }
 
 /* As libbpf is going to ask for it. */
-static bool classic_allowed(void)
+bool unpreempted_allowed(void)
 {
 	struct perf_event_attr attr = {
 	    .type = PERF_TYPE_TRACEPOINT,
@@ -107,7 +107,7 @@ static bool classic_allowed(void)
 
 bool unpreempted_wanted(void)
 {
-	return kernel_needs() && classic_allowed();
+	return unpreempted_needed_by("/sys/kernel/btf/vmlinux") && unpreempted_allowed();
 }
 
 void either_choose(const struct either *e, bool wanted, bool unpreempted)

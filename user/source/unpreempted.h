@@ -14,11 +14,11 @@ struct bpf_program;
 
 /* Do tracepoints of the kernel whose BTF this is (whole, as in /sys) leave preemption on? */
 bool unpreempted_needed(const void *btf, size_t size);
-
-/*
- * Of the running kernel, and classic tracepoints can be had: they need tracefs and
- * perf_event_open(2). Without them tp_btf does it, and what is skipped is counted.
- */
+/* Of the file that it is in; false, too, if it cannot be mapped. */
+bool unpreempted_needed_by(const char *path);
+/* Can classic tracepoints be had? They need tracefs and perf_event_open(2). */
+bool unpreempted_allowed(void);
+/* Both, of the running kernel. If only needed, tp_btf does it, and what is skipped is counted. */
 bool unpreempted_wanted(void);
 
 struct either {
