@@ -35,6 +35,7 @@ labels_are() { q "labels == [$1]"; }
 	q 'len(phs("(after)")) == 1' 'labels[1:401] == [str(i) for i in range(400)]' \
 		'near(delta(ph("0")), 50 * MIB, 131072)' 'all(delta(ph(str(i))) == 0 for i in range(1, 400))' \
 		'len({ph(str(i))["end_ns"] for i in range(400)}) == 1' 'near(delta(ph("(after)")), 20 * MIB, 131072)'
+	grep -q 'warning: 399 printed marks came in one write with the mark before them' "$ERR"
 }
 
 @test "spans by label, nested, on one line with marks; an end without a label ends the last" {

@@ -159,6 +159,7 @@ static void many_lines_in_one_write_share_its_edge(void **state)
 	edge_of(r, PP_WRITE, 1);
 	came(r, want);
 	assert_int_equal(printed_counts(r->p)->marks, 400);
+	assert_int_equal(printed_counts(r->p)->together, 399);
 	rig_free(r);
 }
 
@@ -287,6 +288,13 @@ static void spans_and_steps(void **state)
 	hit(r, 50, "stop\n");
 	hit(r, 50, "step d\n");
 	came(r, "begin[a]@1 end[]@2 begin[b]+2 begin[c]+2 end[]+2 end[]@3 begin[d]@4 ");
+	/* Only c has had no time. */
+	assert_int_equal(printed_counts(r->p)->together, 1);
+	hit(r, 50, "begin e\n");
+	hit(r, 50, "end e\nbegin f\nstep g\n");
+	assert_int_equal(printed_counts(r->p)->together, 1);
+	hit(r, 50, "step h\nstep i\nstep j\n");
+	assert_int_equal(printed_counts(r->p)->together, 3);
 	rig_free(r);
 }
 

@@ -35,6 +35,10 @@ void trace_printed_losses(const struct lines_counts *c, bool quiet, uint64_t los
 	if (c->relayed && !quiet)
 		say_info("marks that a process passed on from another, which has them: %llu",
 			 (unsigned long long)c->relayed);
+	if (c->together)
+		say_warning(
+		    "%llu printed marks came in one write with the mark before them, so that their phases have no time: the program keeps its output back (PYTHONUNBUFFERED=1, stdbuf -oL)",
+		    (unsigned long long)c->together);
 	if (c->torn)
 		say_warning(
 		    "%llu printed lines were in pieces that could not be put together: their marks are missing",

@@ -296,6 +296,31 @@ enum lines_state lines_state(const struct lines *l, uint64_t write)
 	return w->refs ? LINES_OPEN : LINES_DONE;
 }
 
+/*
+ * Checkpoints and steps after the first of a write, spans that begin and end in it: they have no
+ * time. So comes what a program keeps back and writes in blocks.
+ */
+static uint64_t together(const struct out_mark *m, size_t n)
+{
+	uint64_t kinds[PATTERN_KINDS] = {0}, ended = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct pattern_match *end = &m[i].match;
+
+		kinds[end->kind]++;
+		for (size_t k = i; end->kind == PATTERN_END && k > 0; k--) {
+			const struct pattern_match *begin = &m[k - 1].match;
+
+			if (begin->kind == PATTERN_BEGIN && begin->label.hash == end->label.hash) {
+				ended++;
+				break;
+			}
+		}
+	}
+	return ended + (kinds[PATTERN_MARK] > 1 ? kinds[PATTERN_MARK] - 1 : 0) +
+	       (kinds[PATTERN_STEP] > 1 ? kinds[PATTERN_STEP] - 1 : 0);
+}
+
 const struct out_mark *lines_take(struct lines *l, const struct event *ev, size_t *n)
 {
 	size_t all;
@@ -310,6 +335,7 @@ const struct out_mark *lines_take(struct lines *l, const struct event *ev, size_
 		if (!relayed)
 			m[(*n)++] = m[i];
 	}
+	l->counts.together += together(m, *n);
 	l->counts.dropped = l->writes.dropped;
 	return m;
 }

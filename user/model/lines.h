@@ -24,6 +24,7 @@ struct lines_counts {
 	uint64_t interleaved; /* lines put together across other threads' fragments */
 	uint64_t torn;	      /* lines in pieces that could not be put together, or lost in part */
 	uint64_t relayed;     /* of the marks, those that another process had before: none here */
+	uint64_t together;    /* of the marks, those that came at the instant of one before */
 	uint64_t cut;	      /* lines longer than LINE_MAX_BYTES */
 	uint64_t gave_up;     /* matches that took too long */
 	uint64_t dropped;     /* marks without an edge, or for which there was no room */
