@@ -301,6 +301,47 @@ static void rows_fit(void **state)
 	free(f);
 }
 
+/* Small processes of n commands, after a first one that is large. */
+static char *of_commands(unsigned int n)
+{
+	struct fake *f = calloc(1, sizeof(*f));
+	struct report_style style = {.width = 100};
+	struct report_source src = fake_source(f);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	fake_init(f);
+	fake_process(f, 100, "etl", 0, 4000);
+	fake_phase(f, PH_STARTUP, NULL, 0, 1, 0, 4000, 0, 100, 100);
+	for (unsigned int i = 0; i < n; i++) {
+		struct process *p = fake_process(f, 101 + i, "x", 100 + i, 101 + i);
+
+		snprintf(p->comm, sizeof(p->comm), "tool%u", i);
+		fake_phase(f, PH_STARTUP, NULL, 0, 1, 100 + i, 101 + i, 0, 2, 2);
+	}
+	assert_int_equal(report_text(&src, &style, NULL, out), 0);
+	fclose(out);
+	free(f);
+	return text;
+}
+
+static void few_and_many_commands(void **state)
+{
+	char *text = of_commands(11);
+
+	(void)state;
+	assert_non_null(strstr(text, "pid 105 "));
+	assert_null(strstr(text, "by command"));
+	free(text);
+	text = of_commands(12);
+	assert_null(strstr(text, "pid 105 "));
+	assert_non_null(
+	    strstr(text, "  tool4                              1        2.0        1 ms\n"));
+	free(text);
+}
+
 /* The phase of the peak did little for it: who did is said at once. */
 static void there_before(void **state)
 {
@@ -405,7 +446,7 @@ int main(void)
 	    cmocka_unit_test(containers),     cmocka_unit_test(charges),
 	    cmocka_unit_test(unheard),	      cmocka_unit_test(rows_fit),
 	    cmocka_unit_test(nothing_traced), cmocka_unit_test(errors_come_back),
-	    cmocka_unit_test(there_before),
+	    cmocka_unit_test(there_before),   cmocka_unit_test(few_and_many_commands),
 	};
 
 	/* Widths of characters are the locale's; Debian always has this one. */

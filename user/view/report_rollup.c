@@ -2,7 +2,8 @@
 /*
  * A shell script starts hundreds of processes that do nothing of note. Those that lived for less
  * than a second, marked nothing and ended by themselves are one row a command, if there are several
- * of it. The first of all, and the one that holds the largest peak, are always shown by themselves.
+ * of it, or many of all. The first of all, and the one that holds the largest peak, are always
+ * shown by themselves.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #define SHORT_NS 1000000000ull
 #define SEVERAL 4
+#define MANY 12 /* of any commands: a version manager's script before the program, for one */
 #define COMMANDS_MAX 4096 /* told apart; the rest is one */
 #define ROWS_MAX 30
 
@@ -33,6 +35,7 @@ struct command {
 struct rollup {
 	struct command *commands; /* table */
 	struct command others;
+	uint64_t small;	    /* processes */
 	uint64_t processes; /* that are in a row */
 };
 
@@ -101,6 +104,7 @@ static int count(void *arg, const struct process *p)
 	if (!c)
 		return -ENOMEM;
 	c->count++;
+	r->rollup->small++;
 	if (p->peak.bytes > c->peak)
 		c->peak = p->peak.bytes;
 	if (ns > c->longest_ns)
@@ -118,11 +122,16 @@ int rollup_open(struct report *r)
 	return r->src->each_process(r->src->ctx, count, r);
 }
 
+static bool has_row(const struct rollup *u, const struct command *c)
+{
+	return c->count && (c->count >= SEVERAL || u->small >= MANY);
+}
+
 int rollup_takes(struct report *r, const struct process *p)
 {
 	int small = r->answer.images > SEVERAL ? is_small(r, p) : 0;
 
-	if (small <= 0 || find(r->rollup, p, false)->count < SEVERAL)
+	if (small <= 0 || !has_row(r->rollup, find(r->rollup, p, false)))
 		return small < 0 ? small : 0;
 	r->rollup->processes++;
 	return 1;
@@ -198,9 +207,9 @@ int rollup_put(struct report *r)
 	if (!rows)
 		return -ENOMEM;
 	for (struct command *c = u->commands; c; c = c->hh.next)
-		if (c->count >= SEVERAL)
+		if (has_row(u, c))
 			rows[n++] = c;
-	if (u->others.count >= SEVERAL)
+	if (has_row(u, &u->others))
 		rows[n++] = &u->others;
 	put_rows(r, rows, n);
 	free(rows);
