@@ -50,10 +50,11 @@ def _coerced(label: Any) -> bytes:
     return data.replace(b"\0", b"\\0")
 
 
+# Strict first: surrogates are rare, and naming an encoding costs as much as the encoding.
 def log_rss(label: Union[str, bytes]) -> None:
     """A checkpoint: label names the interval of this thread that has just ended."""
     try:
-        data = label if type(label) is bytes else label.encode("utf-8", "surrogateescape")
+        data = label if type(label) is bytes else label.encode()
         if 0 in data:
             data = _coerced(data)
         _mark(data)
@@ -67,7 +68,7 @@ def log_rss(label: Union[str, bytes]) -> None:
 def begin(label: Union[str, bytes]) -> int:
     """A span begins. Returns the token that ends it, on any thread; never 0."""
     try:
-        data = label if type(label) is bytes else label.encode("utf-8", "surrogateescape")
+        data = label if type(label) is bytes else label.encode()
         if 0 in data:
             data = _coerced(data)
         return _begin(data)
