@@ -140,7 +140,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 
 # C3
 @test "four children at once: their sum is of one moment; one after the other they are not added up" {
-	run_c fork:4 begin:load hog:200 "sleep:$((500 + 2000 * SLOW))" free end done reap
+	run_c fork:4 begin:load hog:200 meet sleep:100 meet free end done reap
 	q 'r["job"]["processes"] == 5' 'r["job"]["most_at_once"] == 5' \
 		'near(r["job"]["rss_sum_peak_bytes"], 800 * MIB, 5 * 4 * MIB)' 'r["job"]["rss_sum_error_bytes"] < 30 * MIB' \
 		'[o["phases"] for o in r["job"]["rss_sum_open"]] == [["(startup)"]] + 4 * [["load"]]' \

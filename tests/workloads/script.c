@@ -15,12 +15,14 @@
  *   rewrite              write to each page of that one again
  *   repeat:N … done      also nested
  *   fork:N … done        N children run these steps at once, and end; `reap` waits for all of them
+ *   meet                 the children of a fork: wait until all of them are here
  *   say:TEXT             print TEXT
  *   smaps                print the RSS by the kernel's page-table walk
  *   ready:FILE wait:FILE make FILE; wait until FILE is there
  *   nextpid:N            what is forked next has that pid, if it is free (in a pid namespace of
  * ours) exec ARGV…           become another program exit:N _exit:N raise:SIGNAL
  */
+#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -50,6 +52,7 @@ struct script {
 	struct block blocks[MAX_HOGS];
 	int nblocks;
 	uint64_t held, base;
+	pthread_barrier_t *meeting; /* of the children of a fork; NULL: they do not meet */
 };
 
 /* "key:value" → value, or NULL when op is something else. */
@@ -295,6 +298,8 @@ static void step(struct script *s, int i)
 		say("smaps_rss=%llu\n", (unsigned long long)smaps_rss());
 	else if (!strcmp(op, "reap"))
 		do_reap();
+	else if (!strcmp(op, "meet") && s->meeting)
+		pthread_barrier_wait(s->meeting);
 	else if ((a = arg_of(op, "nextpid")))
 		set_next_pid(atoi(a));
 	else if ((a = arg_of(op, "ready")))
@@ -319,8 +324,30 @@ static int skip_block(const struct script *s, int i)
 	return i;
 }
 
+/* A page of shared memory, which only those that meet shall have. */
+static void arrange_meeting(struct script *s, int n)
+{
+	pthread_barrierattr_t shared;
+	int i = 0;
+
+	while (i < s->nops && strcmp(s->ops[i], "meet") != 0)
+		i++;
+	if (i == s->nops)
+		return;
+	if (!s->meeting)
+		s->meeting = mmap(NULL, sizeof(*s->meeting), PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (s->meeting == MAP_FAILED)
+		die("mmap");
+	pthread_barrierattr_init(&shared);
+	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	if (pthread_barrier_init(s->meeting, &shared, (unsigned int)n))
+		die("barrier");
+}
+
 static int do_fork(struct script *s, int i, int n)
 {
+	arrange_meeting(s, n);
 	while (n-- > 0) {
 		pid_t pid = fork();
 
