@@ -61,7 +61,7 @@ stopped() { grep -q '^State:[[:space:]]*T' "/proc/$1/status"; }
 }
 
 @test "a write that is lost on both of its rings is one write" {
-	peak_run --ring-edges "$PAGE" --ring-output "$PAGE" -q --mark-output '(mark) ' -- python3 -c '
+	peak_run --ring-edges "$PAGE" --ring-output "$PAGE" -q --mark-output "(mark) " -- "$PYTHON" -c '
 import os
 for i in range(30000):
     os.write(1, b"mark ")'

@@ -243,6 +243,8 @@ int lines_output(struct lines *l, const struct ev_output *out)
 		w = writes_get(&l->writes, out->write, out->mm_id);
 		if (!w)
 			return -ENOMEM;
+		w->file = ln->key.file;
+		w->tid = ln->key.tid;
 		w->refs++;
 	}
 	err = take(l, f, ln, out, w);
@@ -278,13 +280,15 @@ static void match_as_it_stands(struct lines *l, struct line *ln)
 void lines_force(struct lines *l, uint64_t write)
 {
 	struct out_write *w = writes_find(&l->writes, write);
-	struct line *ln, *next;
+	struct line_key key;
+	struct line *ln;
 
 	if (!w)
 		return;
-	HASH_ITER (hh, l->lines, ln, next)
-		if (holds(ln, w))
-			match_as_it_stands(l, ln);
+	key = (struct line_key){w->file, w->tid};
+	HASH_FIND(hh, l->lines, &key, sizeof(key), ln);
+	if (ln && holds(ln, w))
+		match_as_it_stands(l, ln);
 }
 
 enum lines_state lines_state(const struct lines *l, uint64_t write)

@@ -7,6 +7,7 @@
 /* Bounds over all processes. */
 #define WRITES_MAX 32768u
 #define MARKS_MAX 65536u
+#define TRIES 16u /* looked at to make room for one */
 #define TEXT_MAX (8u << 20)
 
 struct out_write *writes_find(const struct writes *ws, uint64_t id)
@@ -42,17 +43,25 @@ void writes_put(struct writes *ws, struct out_write *w)
 		free_write(ws, w);
 }
 
-/* Edges that never came, or were not waited for: the oldest that no line needs. */
+/*
+ * Edges that never came, or were not waited for: the oldest that no line needs. Those that one
+ * needs go behind the others: there can be thousands, and they are not to be passed each time.
+ */
 static void make_room(struct writes *ws)
 {
 	struct out_write *old, *next;
+	unsigned int tries = 0;
 
 	HASH_ITER (hh, ws->table, old, next) {
-		if (old->refs)
-			continue;
-		ws->dropped += old->n;
-		free_write(ws, old);
-		return;
+		if (HASH_COUNT(ws->table) < WRITES_MAX || tries++ == TRIES)
+			return;
+		if (old->refs) {
+			HASH_DEL(ws->table, old);
+			HASH_ADD(hh, ws->table, id, sizeof(old->id), old);
+		} else {
+			ws->dropped += old->n;
+			free_write(ws, old);
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ struct out_mark {
 
 struct out_write {
 	uint64_t id, mm_id;
+	uint32_t file, tid; /* whose line has its bytes */
 	struct out_mark *marks;
 	size_t n, cap;
 	uint32_t refs; /* of open lines with bytes of it */
