@@ -36,6 +36,8 @@ a_recording() {
 	refute "$PP" attach nightly 2>"$T/said"
 	grep -q 'attach: nightly belongs to no option' "$T/said"
 	grep -q -e '--comm NAME' "$T/said"
+	refute "$PP" attach --container "" 2>"$T/said"
+	grep -q 'a name is empty' "$T/said"
 	cd "$T"
 	refute "$PP" top --batch nightly 2>said
 	grep -q 'to trace a command: peakphase top -- COMMAND' said

@@ -178,6 +178,12 @@ static int take_target(struct trace_options *opt, int c)
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
 		if (named[i].c != c)
 			continue;
+		/* Of a variable that is not set, as a rule. */
+		if (!*optarg) {
+			say_error("nothing to attach to: a name is empty");
+			say_remedy("peakphase attach --list shows what there is");
+			return -EINVAL;
+		}
 		if (opt->nnamed == TRACE_NAMED_MAX) {
 			say_error("more than %d containers, cgroups and programs", TRACE_NAMED_MAX);
 			say_remedy("attach to a cgroup that holds them all");
