@@ -47,8 +47,18 @@ setup() {
 	require_bpf
 }
 
+# Of a test that will be tried again nothing else is kept.
+say_why() {
+	[ -z "${BATS_TEST_COMPLETED:-}" ] && [ "${BATS_TEST_TRY_NUMBER:-1}" -le "$RETRIES" ] || return 0
+	{
+		echo "$BATS_TEST_DESCRIPTION: failed at first:"
+		tail -n 4 "${BATS_OUT:-/dev/null}" "${ERR:-/dev/null}" 2>/dev/null
+	} | cut -c1-300 | sed 's/^/#   /' >&3
+}
+
 teardown() {
 	local f failed=0
+	say_why
 	reap
 	for f in "$BATS_TEST_TMPDIR"/*.peak; do
 		[ -e "$f" ] || continue
