@@ -29,6 +29,8 @@ static __always_inline void share_mm(struct mm_state *st, struct task_struct *ta
 
 	if (!bpf_map_update_elem(&procs, &tgid, &p, BPF_ANY))
 		__sync_fetch_and_add(&st->users, 1);
+	else
+		count_loss(PP_LOSS_MMS, 1); /* what it becomes, and that it still uses the mm */
 	join(st, task);
 }
 

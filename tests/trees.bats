@@ -101,6 +101,12 @@ large_file() {
 images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == '$2']"; }
 
 # C1
+@test "more siblings on one memory than there is room for: those that are not followed are counted" {
+	peak_run --processes 4 -- "$W/sharers" many 12 /bin/true
+	q 'r["losses"]["processes"] > 0' 'len(procs) - 1 + r["losses"]["processes"] == 12'
+	grep -q 'processes were not traced: too many at once' "$ERR"
+}
+
 @test "workers of fork, spawn and forkserver: each has its phase, the parent's has nothing of it" {
 	local method how
 	for method in fork spawn forkserver; do

@@ -11,6 +11,7 @@
  *   sharers leader [FILE]      the first thread ends; another, after FILE is there, takes 20 MiB in
  *                              the span `thread`, and ends the process
  *   sharers threadexec ARGV…   another thread takes 20 MiB there, and becomes ARGV
+ *   sharers many N ARGV…       N siblings at once, up to 32, which become ARGV one after the other
  */
 #include <pthread.h>
 #include <sched.h>
@@ -108,6 +109,43 @@ static int run_pair(const char *go)
 	return 0;
 }
 
+#define MANY 32
+
+struct one_of_many {
+	char **argv;
+	int number;
+};
+
+static volatile int turn = -1;
+
+static int become_in_turn(void *arg)
+{
+	struct one_of_many *one = arg;
+
+	while (turn != one->number)
+		sleep_ms(1);
+	execv(one->argv[0], one->argv);
+	die(one->argv[0]);
+}
+
+static int run_many(int n, char **argv)
+{
+	struct one_of_many all[MANY];
+	pid_t pids[MANY];
+
+	for (int i = 0; i < n && i < MANY; i++) {
+		all[i] = (struct one_of_many){argv, i};
+		pids[i] = clone(become_in_turn, stack + (size_t)(i + 1) * (sizeof(stack) / MANY),
+				CLONE_VM | SIGCHLD, &all[i]);
+		if (pids[i] < 0)
+			die("clone");
+	}
+	for (turn = 0; turn < n && turn < MANY; turn++)
+		if (waitpid(pids[turn], NULL, 0) < 0)
+			die("waitpid");
+	return 0;
+}
+
 static void *thread(void *arg)
 {
 	char **argv = arg;
@@ -156,6 +194,8 @@ int main(int argc, char **argv)
 		run_thread(argv);
 	if (!strcmp(mode, "pair") && argc == 3)
 		return run_pair(argv[2]);
+	if (!strcmp(mode, "many") && argc > 3)
+		return run_many(atoi(argv[2]), argv + 3);
 	if (!strcmp(mode, "vfork") && argc > 2) {
 		hog(20 * MIB, MADV_NOHUGEPAGE);
 		log_rss("before");
