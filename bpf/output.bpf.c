@@ -159,7 +159,7 @@ static __always_inline bool kept(const struct out_thread *ot)
 	return cfg_keep >> ot->stream & 1;
 }
 
-static __always_inline int begins(u32 fd, u64 at, u64 count, bool vector)
+static __always_inline void begins(u32 fd, u64 at, u64 count, bool vector)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
@@ -171,18 +171,23 @@ static __always_inline int begins(u32 fd, u64 at, u64 count, bool vector)
 	u32 zero = 0, stream = 0;
 
 	if (!mm || !count)
-		return 0;
+		return;
 	st = state_of(mm);
 	if (!st)
-		return 0;
+		return;
 	f = out_file_of(task, st, fd, &key, &stream);
 	if (!f || !wanted(stream))
-		return 0;
+		return;
 	ot = bpf_task_storage_get(&out_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	s = bpf_map_lookup_elem(&out_scans, &zero);
 	if (!ot || !s) {
 		count_loss(PP_LOSS_OUTPUT, 1);
-		return 0;
+		return;
+	}
+	/* Nobody saw its last write end: before 6.2 the kernel may refuse a thread's state. */
+	if (ot->write) {
+		lose_write(ot);
+		f->gap = 1;
 	}
 	if (ot->number != f->number) {
 		ot->number = f->number;
@@ -199,7 +204,7 @@ static __always_inline int begins(u32 fd, u64 at, u64 count, bool vector)
 	ot->edge = ot->lost = ot->cold = ot->hit = ot->seen = 0;
 	if (!cfg_every && !cfg_nliterals) {
 		take_time(ot);
-		return 0;
+		return;
 	}
 	scan(ot, f, s, OUT_MAX);
 	/* Whole lines without a literal are not sent: nobody asks when they were. */
@@ -208,7 +213,6 @@ static __always_inline int begins(u32 fd, u64 at, u64 count, bool vector)
 		take_time(ot);
 	if (!ot->cold && cuts(ot, f))
 		cut_write(ot, f, st, task);
-	return 0;
 }
 
 /* Sending: the pieces of a write, each in chunks. */
@@ -368,7 +372,7 @@ static __always_inline void ends(struct out_thread *ot, struct out_file *f, stru
 		f->gap = 1;
 }
 
-static __always_inline int ended(long ret)
+static __always_inline void ended(long ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
@@ -380,36 +384,39 @@ static __always_inline int ended(long ret)
 
 	ot = bpf_task_storage_get(&out_threads, task, 0, 0);
 	if (!ot || !ot->write || !mm)
-		return 0;
+		return;
 	st = state_of(mm);
 	s = bpf_map_lookup_elem(&out_scans, &zero);
 	f = bpf_map_lookup_elem(&out_files, &ot->key);
 	if (st && s && f && st->mm_id == ot->key.mm_id)
 		ends(ot, f, s, st, task, ret);
 	ot->write = 0;
-	return 0;
 }
 
 SEC("tp/syscalls/sys_enter_write")
 int on_write(struct sys_enter *ctx)
 {
-	return begins(ctx->args[0], ctx->args[1], ctx->args[2], false);
+	begins(ctx->args[0], ctx->args[1], ctx->args[2], false);
+	return PASS;
 }
 
 SEC("tp/syscalls/sys_enter_writev")
 int on_writev(struct sys_enter *ctx)
 {
-	return begins(ctx->args[0], ctx->args[1], ctx->args[2], true);
+	begins(ctx->args[0], ctx->args[1], ctx->args[2], true);
+	return PASS;
 }
 
 SEC("tp/syscalls/sys_exit_write")
 int on_written(struct sys_exit *ctx)
 {
-	return ended(ctx->ret);
+	ended(ctx->ret);
+	return PASS;
 }
 
 SEC("tp/syscalls/sys_exit_writev")
 int on_writtenv(struct sys_exit *ctx)
 {
-	return ended(ctx->ret);
+	ended(ctx->ret);
+	return PASS;
 }

@@ -10,7 +10,7 @@ int on_fork_unpreempted(struct trace_event_raw_sched_process_fork *ctx)
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
 	/* As a rule nobody's: to find the child is not for free. */
-	return bpf_map_lookup_elem(&procs, &tgid) ? with_child(ctx, forked) : 1;
+	return bpf_map_lookup_elem(&procs, &tgid) ? with_child(ctx, forked) : PASS;
 }
 
 SEC("tp/sched/sched_process_exec")

@@ -5,8 +5,6 @@
  * would go unseen. Classic tracepoints run their programs with preemption disabled (16718274ee75),
  * for the price of a record that nobody reads. So there, and only there, beginnings and ends come
  * by these.
- *
- * They return 1: 0 would take the event away from whoever else counts or records it with perf.
  */
 #ifndef PEAKPHASE_UNPREEMPTED_BPF_H
 #define PEAKPHASE_UNPREEMPTED_BPF_H
@@ -28,14 +26,14 @@ static __always_inline int with_child(const struct trace_event_raw_sched_process
 		fn(bpf_get_current_task_btf(), child);
 		bpf_task_release(child);
 	}
-	return 1;
+	return PASS;
 }
 
 /* fn(task), of exec and exit: always the current one. */
 static __always_inline int with_current(int (*fn)(struct task_struct *task))
 {
 	fn(bpf_get_current_task_btf());
-	return 1;
+	return PASS;
 }
 
 #endif

@@ -311,3 +311,10 @@ $pad clean"
 	q 'near(delta(ph("load:companies")), 20 * MIB, 131072)' 'near(delta(ph("run:preprocess_all_the_companies")), 30 * MIB, 131072)' \
 		'near(delta(ph("save:out")), 10 * MIB, 131072)' 'ph("save:out")["ended_by"] == "end"' 'proc()["bad_ends"] == 0'
 }
+
+@test "who counts or records the same calls with perf misses none" {
+	peak_run --mark-output 'R\[(\d+)\]' -- "$W/counted" 3000
+	grep -qx 'counted=3000' "$ERR" || fail "$(cat "$ERR")"
+	[ "$(wc -l <"$OUT")" -eq 3000 ]
+	q 'sum(p["kind"] == "checkpoint" for p in proc()["phases"]) == 3000'
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/say.h"
+#include "source/tracepoint.h"
 #include "shared.h"
 #include "peakphase.skel.h"
 
@@ -83,15 +84,14 @@ int output_sizes(struct peakphase *skel, const struct session_output *out, uint3
 	return err;
 }
 
-static int attach_one(struct bpf_program *prog, const char *event, struct bpf_link **link)
+static int attach_to_call(struct bpf_program *prog, struct bpf_link **link)
 {
-	int err;
+	int err = tracepoint_attach(prog, link);
 
-	*link = bpf_program__attach_tracepoint(prog, "syscalls", event);
-	if (*link)
+	if (!err)
 		return 0;
-	err = -errno;
-	say_error("cannot see what the program prints: syscalls/%s: %s", event, strerror(-err));
+	say_error("cannot see what the program prints: %s: %s", bpf_program__section_name(prog),
+		  strerror(-err));
 	if (err == -ENOENT)
 		say_remedy(
 		    "mount -t tracefs tracefs /sys/kernel/tracing; the kernel needs CONFIG_FTRACE_SYSCALLS");
@@ -102,13 +102,9 @@ static int attach_one(struct bpf_program *prog, const char *event, struct bpf_li
 
 int output_attach(struct peakphase *skel)
 {
-	int err = attach_one(skel->progs.on_written, "sys_exit_write", &skel->links.on_written);
+	int err = attach_to_call(skel->progs.on_written, &skel->links.on_written);
 
-	err =
-	    err ? err
-		: attach_one(skel->progs.on_writtenv, "sys_exit_writev", &skel->links.on_writtenv);
-	err =
-	    err ? err : attach_one(skel->progs.on_write, "sys_enter_write", &skel->links.on_write);
-	return err ? err
-		   : attach_one(skel->progs.on_writev, "sys_enter_writev", &skel->links.on_writev);
+	err = err ? err : attach_to_call(skel->progs.on_writtenv, &skel->links.on_writtenv);
+	err = err ? err : attach_to_call(skel->progs.on_write, &skel->links.on_write);
+	return err ? err : attach_to_call(skel->progs.on_writev, &skel->links.on_writev);
 }

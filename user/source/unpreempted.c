@@ -5,15 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/btf.h>
-#include <linux/perf_event.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/say.h"
+#include "source/tracepoint.h"
 
 static bool has_name(const char *strings, size_t len, const char *name, size_t size)
 {
@@ -68,38 +66,10 @@ bool unpreempted_needed_by(const char *path)
 	return needed;
 }
 
-/* The event's number, as tracefs tells it; 0: it does not. */
-static unsigned long long event_id(const char *name)
-{
-	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-	unsigned long long id = 0;
-	char path[128];
-
-	for (size_t i = 0; i < 2 && !id; i++) {
-		FILE *f;
-
-		snprintf(path, sizeof(path), "%s/events/sched/%s/id", roots[i], name);
-		f = fopen(path, "re");
-		if (f && fscanf(f, "%llu", &id) != 1)
-			id = 0;
-		if (f)
-			fclose(f);
-	}
-	return id;
-}
-
-/* As libbpf is going to ask for it. */
 bool unpreempted_allowed(void)
 {
-	struct perf_event_attr attr = {
-	    .type = PERF_TYPE_TRACEPOINT,
-	    .size = sizeof(attr),
-	    .config = event_id("sched_process_fork"),
-	};
-	int fd = -1;
+	int fd = tracepoint_open("sched", "sched_process_fork");
 
-	if (attr.config)
-		fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -116,22 +86,25 @@ void either_choose(const struct either *e, bool wanted, bool unpreempted)
 	bpf_program__set_autoload(e->unpreempted, wanted && unpreempted);
 }
 
-int attach_one(struct bpf_program *prog, struct bpf_link **link)
+static int attached(struct bpf_program *prog, int err)
 {
-	int err;
-
-	*link = bpf_program__attach(prog);
-	if (*link)
+	if (!err)
 		return 0;
-	err = -errno;
 	say_error("cannot attach %s: %s", bpf_program__name(prog), strerror(-err));
 	say_remedy("`peakphase doctor` says what this kernel allows");
 	return err;
 }
 
+int attach_one(struct bpf_program *prog, struct bpf_link **link)
+{
+	*link = bpf_program__attach(prog);
+	return attached(prog, *link ? 0 : -errno);
+}
+
 int either_attach(const struct either *e)
 {
 	if (bpf_program__autoload(e->unpreempted))
-		return attach_one(e->unpreempted, e->unpreempted_link);
+		return attached(e->unpreempted,
+				tracepoint_attach(e->unpreempted, e->unpreempted_link));
 	return bpf_program__autoload(e->prog) ? attach_one(e->prog, e->link) : 0;
 }
