@@ -300,6 +300,8 @@ enum lines_state lines_state(const struct lines *l, uint64_t write)
 	return w->refs ? LINES_OPEN : LINES_DONE;
 }
 
+#define BEGUN_BACK 64 /* marks before an end among which its beginning is looked for */
+
 /*
  * Checkpoints and steps after the first of a write, spans that begin and end in it: they have no
  * time. So comes what a program keeps back and writes in blocks.
@@ -312,7 +314,7 @@ static uint64_t together(const struct out_mark *m, size_t n)
 		const struct pattern_match *end = &m[i].match;
 
 		kinds[end->kind]++;
-		for (size_t k = i; end->kind == PATTERN_END && k > 0; k--) {
+		for (size_t k = i; end->kind == PATTERN_END && k > 0 && i - k < BEGUN_BACK; k--) {
 			const struct pattern_match *begin = &m[k - 1].match;
 
 			if (begin->kind == PATTERN_BEGIN && begin->label.hash == end->label.hash) {
