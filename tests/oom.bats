@@ -168,8 +168,9 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 	local quiet greedy
 	cgroup culprit 200M
 	# shellcheck disable=SC2016
-	peak_run -- sh -c 'echo $$ >"$0/cgroup.procs"; (echo 1000 >/proc/self/oom_score_adj; exec "$1" begin:job begin:quiet hog:60 "ready:$2" "wait:$3") &
-		while [ ! -e "$2" ]; do sleep 0.05; done; "$1" begin:greedy repeat:16 hog:10 sleep:10 done end; wait' "$C" "$W/script" "$T/on" "$T/never" || true
+	peak_run -- sh -c 'echo $$ >"$0/cgroup.procs"; (echo 1000 >/proc/self/oom_score_adj; exec "$1" begin:job begin:quiet hog:60 "ready:$2" sleep:60000) &
+		while [ ! -e "$2" ]; do sleep 0.05; done; "$1" begin:greedy repeat:16 hog:10 sleep:10 done end; wait' "$C" "$W/script" "$T/on" || true
+	# The quiet one sleeps in one call: what looks for a file comes to want a page of its own program, which was taken from it.
 	# The kernel may kill a second one before the memory of the first has come back.
 	q 'all(v["kind"] == "oom" for v in r["verdicts"])' 'r["verdicts"][0]["phases"] == ["job", "quiet"]' \
 		'r["verdicts"][0]["trigger"]["pid"] == ph("greedy")["tid"] != r["verdicts"][0]["pid"]' \
