@@ -177,11 +177,13 @@ static __always_inline void send_oom(struct mm_state *st, u32 tgid, u64 task)
 	o->edge.hdr.kind = st ? PP_OOM : PP_OOM_OTHER;
 	o->edge.hdr.size = sizeof(*o);
 	o->edge.hdr.time_ns = bpf_ktime_get_ns();
+	/* Before the window is cut: at its exit the victim's signal is forgotten, and then the exit
+	 * has ended the window before this one, which says that it was too late. */
+	fill_sender(&o->sender, tgid);
 	if (st)
 		fill_victim(o, st, task);
 	fill_identity(o, st, tgid, task);
 	fill_trigger(o);
-	fill_sender(&o->sender, tgid);
 	fill_cgroups(o, memcg_of(task));
 	edge_submit(o, true);
 }

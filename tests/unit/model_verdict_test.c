@@ -152,6 +152,56 @@ static void choice_after_the_exit(void **state)
 	assert_int_equal(r->g.revised[0].phases, r->g.pr[0].phases);
 }
 
+/* The same, and its exit knew of the choice, but not who made it and where. */
+static void choice_after_an_exit_that_knew(void **state)
+{
+	struct run *r = *state;
+	uint64_t boot = r->s.ev[0].edge.start_boot_ns;
+	struct event *e;
+
+	sim_begin(&r->s, &r->m, PID, "x", 1);
+	killed(r, &r->m, PP_EXIT_OOM, kernel(&r->s));
+	e = oom(r, &r->m, kernel(&r->s));
+	e->edge.oom.start_boot_ns = boot;
+	e->edge.oom.trigger_pid = 77;
+	/* Once is enough. */
+	other(r, PID, boot, kernel(&r->s));
+	run(r);
+	assert_int_equal(r->g.nvd, 2);
+	assert_int_equal(r->g.vd[0].kind, VD_OOM);
+	assert_int_equal(r->g.vd[0].trigger_pid, 0);
+	assert_int_equal(r->g.vd[1].kind, VD_OOM);
+	assert_int_equal(r->g.vd[1].trigger_pid, 77);
+	assert_int_equal(r->g.vd[1].limit, 256 * MIB);
+	assert_int_equal(r->g.vd[1].cgroup_len, 4);
+	assert_int_equal(r->g.vd[0].id, r->g.vd[1].id);
+	assert_int_equal(r->g.revised[0].exit, PX_OOM);
+	assert_int_equal(model_counts(r->model)->orphans, 0);
+}
+
+/* The same, and on the ring the killer's record had its place first, with the later window. */
+static void choice_before_the_exit_of_an_earlier_window(void **state)
+{
+	struct run *r = *state;
+	uint64_t boot = r->s.ev[0].edge.start_boot_ns;
+	struct event *e, swap;
+
+	sim_begin(&r->s, &r->m, PID, "x", 1);
+	killed(r, &r->m, PP_EXIT_OOM, kernel(&r->s));
+	e = oom(r, &r->m, kernel(&r->s));
+	e->edge.oom.start_boot_ns = boot;
+	e->edge.oom.trigger_pid = 77;
+	swap = e[0];
+	e[0] = e[-1];
+	e[-1] = swap;
+	run(r);
+	assert_int_equal(r->g.nvd, 2);
+	assert_int_equal(r->g.vd[1].kind, VD_OOM);
+	assert_int_equal(r->g.vd[1].trigger_pid, 77);
+	assert_int_equal(r->g.vd[0].id, r->g.vd[1].id);
+	assert_int_equal(model_counts(r->model)->orphans, 0);
+}
+
 /* The same, and the killer still had it in hand: an edge of what has ended. */
 static void edge_after_the_exit(void **state)
 {
@@ -463,6 +513,8 @@ int main(void)
 	    TEST(chosen_then_exit),
 	    TEST(choice_lost),
 	    TEST(choice_after_the_exit),
+	    TEST(choice_after_an_exit_that_knew),
+	    TEST(choice_before_the_exit_of_an_earlier_window),
 	    TEST(edge_after_the_exit),
 	    TEST(what_grew_most),
 	    TEST(choice_of_another),

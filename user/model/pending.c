@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "model/verdict_private.h"
+
 static void forget(struct model *m, struct mm *p)
 {
 	if (!p->waiting)
@@ -54,7 +56,9 @@ void pending_drop(struct model *m, struct mm *p)
 	DL_FOREACH_SAFE(p->pending, e, next)
 	{
 		DL_DELETE(p->pending, e);
-		m->counts.orphans++;
+		/* A victim that ran ahead of its killer has ended before it was marked. */
+		if (e->ev.kind != PP_OOM || !verdict_oom_late(m, &e->ev))
+			m->counts.orphans++;
 		free(e);
 	}
 	p->npending = 0;

@@ -149,19 +149,27 @@ void verdict_oom(struct model *m, struct mm *p, const struct event *ev)
 	hand_out(m, p, &v);
 }
 
+/* Nothing is known yet of who chose it and why: that it was killed, or by its exit that it was the
+ * OOM killer. */
+static bool is_unexplained(const struct verdict *v)
+{
+	return (v->kind == VD_SIGNAL || (v->kind == VD_OOM && !v->trigger_pid)) &&
+	       !sent_by_somebody(&v->sender);
+}
+
 static struct killed *find_killed(struct model *m, const struct ev_oom *o)
 {
 	for (unsigned int i = 0; i < KILLED_MAX && i < m->nkilled; i++) {
 		struct killed *k = &m->killed[i];
 
 		if (k->pub.pid == o->pid && k->pub.proc_start_boot_ns == o->start_boot_ns &&
-		    k->verdict.kind == VD_SIGNAL && !sent_by_somebody(&k->verdict.sender))
+		    is_unexplained(&k->verdict))
 			return k;
 	}
 	return NULL;
 }
 
-/* It has ended, and what was said of that is corrected. */
+/* It has ended, and what was said of that is corrected, or completed. */
 bool verdict_oom_late(struct model *m, const struct event *ev)
 {
 	const struct ev_oom *o = &ev->edge.oom;
