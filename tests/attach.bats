@@ -3,6 +3,7 @@
 #
 # Attaching to what is running: its memory counts at once, and it never notices.
 
+# bats file_tags=job
 load helpers
 
 # Starts script with the steps, which begin with a file that says it is there.
@@ -16,6 +17,7 @@ attach() {
 	retry 30 attached
 }
 
+# bats test_tags=case
 @test "attach: what it holds counts at once; a later phase counts from there" {
 	start_script hog:500 "ready:$T/on" smaps "wait:$T/go" begin:late hog:50 end sleep:50
 	attach -p "$TARGET"
@@ -207,6 +209,7 @@ has_zombie() {
 }
 
 # D4. Rounds go down in guests by PEAKPHASE_SCALE. State T would mean that somebody stopped it.
+# bats test_tags=case
 @test "200 rounds of attach and detach under load: results unchanged, never stopped" {
 	local i rounds watcher
 	rounds=$(scaled 200)

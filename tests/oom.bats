@@ -4,6 +4,7 @@
 # How it died: OOM kills of a memory cgroup, on v1 and v2, told from every other SIGKILL; limits that the
 # options set.
 
+# bats file_tags=job
 load helpers
 
 setup_file() {
@@ -54,6 +55,7 @@ kernels_word() { dmesg | grep "Killed process $1 " | tail -n 1 | sed -n "s/.*$2-
 HOOK=hook:PRE_PUSH_OAA:add_group_memberships
 GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" repeat:60 hog:10 sleep:10 done)
 
+# bats test_tags=case
 @test "a limit of 256 MiB: the open phase is the one that hit it, and the RSS at death is the kernel's" {
 	local status=0 pid anon
 	cgroup own 268435456
@@ -122,6 +124,7 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 		'r["verdicts"] == []' 'ph("x")["charge_peak_bytes"] >= 40 * MIB'
 }
 
+# bats test_tags=case
 @test "SIGKILL by a process close to the limit is no OOM kill, and the sender is named" {
 	cgroup near 128M
 	# shellcheck disable=SC2016
@@ -164,6 +167,7 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 	grep -q "OOM kill: pid $TARGET (script), not traced, when pid .* wanted memory in \[greedy\]" "$ERR"
 }
 
+# bats test_tags=case
 @test "a quiet victim: what grew most is another one's phase, which wanted the memory" {
 	local quiet greedy
 	cgroup culprit 200M

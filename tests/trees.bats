@@ -3,6 +3,7 @@
 #
 # Trees of processes: fork, vfork, clone, exec.
 
+# bats file_tags=job
 load helpers
 
 attach() {
@@ -100,13 +101,14 @@ large_file() {
 # The images of a report by a word of their command line, of one reason.
 images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == '$2']"; }
 
-# C1
 @test "more siblings on one memory than there is room for: those that are not followed are counted" {
 	peak_run --processes 4 -- "$W/sharers" many 12 /bin/true
 	q 'r["losses"]["processes"] > 0' 'len(procs) - 1 + r["losses"]["processes"] == 12'
 	grep -q 'processes were not traced: too many at once' "$ERR"
 }
 
+# C1
+# bats test_tags=case
 @test "workers of fork, spawn and forkserver: each has its phase, the parent's has nothing of it" {
 	local method how
 	for method in fork spawn forkserver; do
@@ -123,6 +125,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 }
 
 # C1, in C. Pages of files are not inherited: 0.3 MiB of libc come back, fault by fault.
+# bats test_tags=case
 @test "forked children begin with what they inherited, marked so, and their growth is their own" {
 	run_c begin:parent hog:100 fork:3 begin:worker hog:60 end done reap end
 	q 'len(phs("worker")) == 3' 'all(near(delta(p), 60 * MIB, MIB) for p in phs("worker"))' \
@@ -135,6 +138,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 }
 
 # C2
+# bats test_tags=case
 @test "exec: the phase before it has its peak and ends with it, the program after it begins near 0" {
 	run_c begin:before_exec hog:200 exec "$W/script" begin:after_exec hog:40 end
 	q 'near(delta(ph("before_exec")), 200 * MIB, 65536)' 'ph("before_exec")["ended_by"] == "exec"' \
@@ -145,6 +149,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 }
 
 # C3
+# bats test_tags=case
 @test "four children at once: their sum is of one moment; one after the other they are not added up" {
 	run_c fork:4 begin:load hog:200 meet sleep:100 meet free end done reap
 	q 'r["job"]["processes"] == 5' 'r["job"]["most_at_once"] == 5' \
@@ -166,6 +171,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 }
 
 # C6
+# bats test_tags=case
 @test "a child that rewrites what it inherited: its RSS is flat, the charge is not" {
 	in_cgroup run_c hog4k:64 fork:1 begin:before sleep:20 end begin:rewrite rewrite sleep:50 end done reap
 	q 'near(delta(ph("rewrite")), 0, 131072)' \
@@ -178,6 +184,7 @@ images() { echo "[p for p in procs if '$1' in p['command'] and p['begun_by'] == 
 # mapped: bytes of the file that are mapped. The kernel's word: it may take some back by itself, at any time.
 mapped() { awk '/ .*\/large$/ { ours = 1 } ours && /^Rss:/ { print $2 * 1024; exit }' "/proc/$TARGET/smaps"; }
 
+# bats test_tags=case
 @test "another process pages the target out: the fall is external, and in no phase of the other" {
 	local before held address
 	start_target "$W/script" map:"$(large_file 64)" "ready:$T/on" "wait:$T/go" begin:late hog:10 end
@@ -199,6 +206,7 @@ mapped() { awk '/ .*\/large$/ { ours = 1 } ours && /^Rss:/ { print $2 * 1024; ex
 }
 
 # C8, in a pid namespace of its own, where any pid can be had again and again.
+# bats test_tags=case
 @test "pids that are used again: identity is pid and start" {
 	[ -e /proc/sys/kernel/ns_last_pid ] || skip "not on this kernel: no ns_last_pid"
 	unshare -pf --mount-proc "$PP" run -o "$R" -- "$W/script" \
@@ -209,6 +217,7 @@ mapped() { awk '/ .*\/large$/ { ours = 1 } ours && /^Rss:/ { print $2 * 1024; ex
 }
 
 # C5, the half about fork.
+# bats test_tags=case
 @test "attach: what is forked later is traced, and the end of the last ends the tracing" {
 	start_target "$W/script" "ready:$T/on" "wait:$T/go" fork:1 fork:1 begin:grandchild hog:30 sleep:300 end done done
 	retry 30 test -e "$T/on"
