@@ -11,6 +11,7 @@
 #include "lib/clock.h"
 #include "lib/say.h"
 #include "lib/text.h"
+#include "resolve/proc.h"
 #include "source/find.h"
 #include "source/target.h"
 
@@ -147,6 +148,14 @@ int targets_take_in(struct targets *t, struct session *s)
 	return err;
 }
 
+/* A security module may hide a process from BPF, and leave it in /proc. */
+static bool lives(pid_t pid)
+{
+	struct proc_stat st;
+
+	return !proc_stat("/proc", pid, &st) && !st.exiting && st.state != 'Z' && st.state != 'X';
+}
+
 int targets_say_none(const struct targets *t)
 {
 	const struct target *first = &t->v[0];
@@ -155,7 +164,12 @@ int targets_say_none(const struct targets *t)
 	text_escape(shown, sizeof(shown), first->name, strlen(first->name));
 	switch (first->kind) {
 	case TARGET_PID:
-		say_error("process %d ended before it could be traced", first->pid);
+		if (lives(first->pid))
+			say_error(
+			    "process %d cannot be traced: it is there, but this kernel does not show it to BPF",
+			    first->pid);
+		else
+			say_error("process %d ended before it could be traced", first->pid);
 		break;
 	case TARGET_COMM:
 		say_error("%s ended before it could be traced", shown);
