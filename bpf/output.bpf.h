@@ -50,7 +50,7 @@ struct {
 } out_files __weak SEC(".maps");
 
 /*
- * Where bytes are looked at: programs of tp/syscalls cannot be interrupted by each other on a CPU.
+ * Where bytes are looked at: output.bpf.c's programs cannot be interrupted by each other on a CPU.
  * All that a loop changes is here and not on the stack, for the reason that marker.bpf.c gives.
  */
 struct out_scan {

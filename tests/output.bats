@@ -189,6 +189,27 @@ EOF
 	q 'len(phs("full")) == 32768' 'r["losses"]["output"] == 0'
 }
 
+@test "six processes print at one time, in one and in several pieces: no mark is missing, and none is another's" {
+	cat >"$T/six.py" <<'EOF'
+import os
+
+def prints(me):
+    for i in range(150):
+        os.writev(1, [f"worker {me} ".encode() + b"-" * (97 * me), b" RSS [", f"{me}.{i}".encode(), b"]: 1 MB\n"])
+        os.write(1, f"no mark {me}\n".encode())
+    os._exit(0)
+
+workers = [os.fork() or prints(n) for n in range(6)]
+for pid in workers:
+    os.waitpid(pid, 0)
+EOF
+	peak_run --mark-output "$P" -- "$PYTHON" "$T/six.py"
+	q "sorted([p['label'] for p in one['phases'] if p.get('origin') == 'output'] for one in procs if len(one['phases']) > 1) == \
+		[[f'{n}.{i}' for i in range(150)] for n in range(6)]"
+	q 'r["losses"]["output"] == 0'
+	[ "$(grep -c RSS "$OUT")" -eq 900 ]
+}
+
 @test "200,000 dull lines and 200 marks: none missed, none lost" {
 	local n
 	n=$(scaled 1000)

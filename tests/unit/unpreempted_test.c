@@ -50,6 +50,23 @@ static void by_both_names(void **state)
 	assert_false(needed(KERNEL("task_struct")));
 }
 
+static void of_calls(void **state)
+{
+	struct btf *b = kernel(KERNEL("task_struct", "trace_call_bpf_faultable"));
+	uint32_t size;
+	const void *raw = btf__raw_data(b, &size);
+
+	(void)state;
+	assert_true(unpreempted_calls_needed(raw, size));
+	assert_false(unpreempted_needed(raw, size));
+	assert_false(unpreempted_calls_needed(raw, size - 1));
+	btf__free(b);
+	b = kernel(KERNEL(DOMAIN, "srcu_ctr", "trace_call_bpf"));
+	raw = btf__raw_data(b, &size);
+	assert_false(unpreempted_calls_needed(raw, size));
+	btf__free(b);
+}
+
 static void by_whole_names(void **state)
 {
 	(void)state;
@@ -106,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(by_both_names),
+	    cmocka_unit_test(of_calls),
 	    cmocka_unit_test(by_whole_names),
 	    cmocka_unit_test(of_damaged_types),
 	};

@@ -89,3 +89,7 @@ with open(sys.argv[1], "rb") as f:
 	"$PP" report "$R" --output >"$T/kept"
 	[ "$(grep -c 'row [0-9]*$' "$T/kept")" -eq 20000 ]
 }
+
+@test "guest: doctor finds all that is needed, and loads each program by itself" {
+	"$PP" doctor
+}

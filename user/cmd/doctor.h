@@ -14,7 +14,7 @@
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_UNKNOWN };
 
-#define DOCTOR_PROGRAMS_MAX 32
+#define DOCTOR_PROGRAMS_MAX 64
 
 struct doctor_program {
 	char name[48], section[64], why[200];

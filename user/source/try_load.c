@@ -79,13 +79,18 @@ static const char *last_words(char *log)
 	return line;
 }
 
+static bool is_in(const char *section, const char *group)
+{
+	return !strncmp(section, group, strlen(group));
+}
+
 int try_load(int (*fn)(void *ctx, const struct try_program *p), void *ctx)
 {
 	libbpf_print_fn_t print = libbpf_set_print(silence);
 	struct peakphase *all = peakphase__open(), *skel = NULL;
 	static const char *const optional[] = {"tp_btf/page_fault_user",
 					       "tp_btf/page_fault_kernel"};
-	bool unpreempted = unpreempted_wanted();
+	bool unpreempted = unpreempted_wanted(), functions = unpreempted_calls_wanted();
 	char log[LOG_SIZE];
 	struct bpf_program *p;
 	int err = all ? 0 : -errno;
@@ -98,7 +103,9 @@ int try_load(int (*fn)(void *ctx, const struct try_program *p), void *ctx)
 					.section = bpf_program__section_name(p)};
 
 		/* Never loaded here. */
-		if (!unpreempted && !strncmp(t.section, "tp/sched/", 9))
+		if ((!unpreempted && is_in(t.section, "tp/sched/")) ||
+		    (functions ? is_in(t.section, "tp/syscalls/")
+			       : strstr(t.section, "probe.multi") != NULL))
 			continue;
 		for (size_t i = 0; i < 2; i++)
 			t.optional |= !strcmp(t.section, optional[i]);

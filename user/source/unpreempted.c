@@ -13,6 +13,8 @@
 #include "lib/say.h"
 #include "source/tracepoint.h"
 
+static const char running[] = "/sys/kernel/btf/vmlinux";
+
 static bool has_name(const char *strings, size_t len, const char *name, size_t size)
 {
 	const char *at = memmem(strings, len, name, size);
@@ -23,14 +25,10 @@ static bool has_name(const char *strings, size_t len, const char *name, size_t s
 	return at && at > strings;
 }
 
-/*
- * Tracepoints are guarded by SRCU-fast then: there is a domain of it for them (also before 6.13,
- * when it was an ordinary one beside the disabled preemption), and SRCU-fast itself (since 6.15).
- * The strings alone are asked: to take the types apart takes 15 ms.
- */
-bool unpreempted_needed(const void *btf, size_t size)
+/* Is each of them a whole name in the BTF? The strings alone are asked: to take the types apart
+ * takes 15 ms. */
+static bool names_all(const void *btf, size_t size, const char *const names[], size_t n)
 {
-	static const char domain[] = "tracepoint_srcu_srcu_data", fast[] = "srcu_ctr";
 	struct btf_header h;
 	const char *strings;
 
@@ -41,12 +39,33 @@ bool unpreempted_needed(const void *btf, size_t size)
 	    h.str_len > size - h.hdr_len - h.str_off)
 		return false;
 	strings = (const char *)btf + h.hdr_len + h.str_off;
-	return has_name(strings, h.str_len, domain, sizeof(domain)) &&
-	       has_name(strings, h.str_len, fast, sizeof(fast));
+	for (size_t i = 0; i < n; i++) {
+		if (!has_name(strings, h.str_len, names[i], strlen(names[i]) + 1))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Tracepoints are guarded by SRCU-fast then: there is a domain of it for them (also before 6.13,
+ * when it was an ordinary one beside the disabled preemption), and SRCU-fast itself (since 6.15).
+ */
+bool unpreempted_needed(const void *btf, size_t size)
+{
+	static const char *const names[] = {"tracepoint_srcu_srcu_data", "srcu_ctr"};
+
+	return names_all(btf, size, names, 2);
+}
+
+bool unpreempted_calls_needed(const void *btf, size_t size)
+{
+	static const char *const names[] = {"trace_call_bpf_faultable"};
+
+	return names_all(btf, size, names, 1);
 }
 
 /* Mapped, not read: it has megabytes. Kernels before 6.16 refuse that, and do not need it. */
-bool unpreempted_needed_by(const char *path)
+static bool says(const char *path, bool (*fn)(const void *btf, size_t size))
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -61,9 +80,14 @@ bool unpreempted_needed_by(const char *path)
 	close(fd);
 	if (btf == MAP_FAILED)
 		return false;
-	needed = unpreempted_needed(btf, (size_t)st.st_size);
+	needed = fn(btf, (size_t)st.st_size);
 	munmap(btf, (size_t)st.st_size);
 	return needed;
+}
+
+bool unpreempted_needed_by(const char *path)
+{
+	return says(path, unpreempted_needed);
 }
 
 bool unpreempted_allowed(void)
@@ -77,7 +101,12 @@ bool unpreempted_allowed(void)
 
 bool unpreempted_wanted(void)
 {
-	return unpreempted_needed_by("/sys/kernel/btf/vmlinux") && unpreempted_allowed();
+	return unpreempted_needed_by(running) && unpreempted_allowed();
+}
+
+bool unpreempted_calls_wanted(void)
+{
+	return says(running, unpreempted_calls_needed);
 }
 
 void either_choose(const struct either *e, bool wanted, bool unpreempted)

@@ -16,10 +16,14 @@ struct bpf_program;
 bool unpreempted_needed(const void *btf, size_t size);
 /* Of the file that it is in; false, too, if it cannot be mapped. */
 bool unpreempted_needed_by(const char *path);
+/* Do those of system calls, also the classic ones? Then functions are probed instead. */
+bool unpreempted_calls_needed(const void *btf, size_t size);
 /* Can classic tracepoints be had? They need tracefs and perf_event_open(2). */
 bool unpreempted_allowed(void);
 /* Both, of the running kernel. If only needed, tp_btf does it, and what is skipped is counted. */
 bool unpreempted_wanted(void);
+/* Of the running kernel's calls. */
+bool unpreempted_calls_wanted(void);
 
 struct either {
 	struct bpf_program *prog, *unpreempted;
