@@ -88,7 +88,7 @@ static __always_inline void mm_init(struct mm_state *st, struct mm_struct *mm, u
 	st->charge_max = st->limiter_max = st->charge_max_at = 0;
 	st->grew = st->shrank = st->ext_grew = st->ext_shrank = 0;
 	st->solo_grew = st->solo_shrank = 0;
-	st->settled_early = 0;
+	st->settled_early = st->unowned = 0;
 	st->settling = 0;
 	st->last_sample = 0;
 	st->usage_addr = st->limiter_addr = 0;
@@ -157,6 +157,7 @@ static __always_inline struct mm_state *mm_adopt(struct mm_struct *mm, u32 pid)
 	settle(st);
 	/* What was there before is no growth of ours, and the smallest value is not 0. */
 	st->grew = st->shrank = 0;
+	st->unowned = 0;
 	st->min = st->last_sample = rss_of(st->value);
 	b = &buckets[bucket_of(st->mmap_base) & (BUCKETS - 1)];
 	b->slot = slot;

@@ -79,14 +79,19 @@ static inline pp_s64 folded(pp_s64 local, pp_s64 shadow, pp_s64 unseen, pp_s64 b
  * The pages of an event's amount that its own thread moved. A settling takes a CPU's local part
  * back to 0 a moment before it accounts the shared count that the part was folded into: an event
  * between the two finds no shadow, nothing local, and one or more whole batches. Single pages fold
- * so, and one of them is its own; the rest is of the settling, which has claimed its negative.
+ * so, and one of them is its own; the rest is of the settling, which has claimed its negative. Huge
+ * pages look like it, but are more than some CPUs fold at one time: all of them is its own. (From
+ * 256 CPUs on a batch is as large as a huge page of 4-KiB ones: there they are taken for a fold.)
  */
+#define PP_HUGE_PAGES 512
 static inline pp_s64 own_amount(pp_s64 amount, pp_s64 local, pp_s64 shadow, pp_s64 batch,
 				int settling)
 {
 	pp_u64 size = amount < 0 ? -amount : amount;
 
 	if (!settling || local != 0 || shadow != 0 || size == 0 || size % (pp_u64)batch != 0)
+		return amount;
+	if (size >= PP_HUGE_PAGES && batch < PP_HUGE_PAGES)
 		return amount;
 	return amount > 0 ? 1 : -1;
 }

@@ -32,10 +32,11 @@ static __always_inline s64 claim_fold(struct mm_state *st, struct mm_struct *mm,
 }
 
 /*
- * The change that this event is about, in pages, and the part of it that is the thread's own; the
- * counters are brought up to date with it.
+ * The change that this event is about, in pages, and the part of it that is its own; the counters
+ * are brought up to date with it. *whole: nothing is left in the CPU's local part.
  */
-static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int member, s64 *own)
+static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int member, s64 *own,
+				 bool *whole)
 {
 	u32 cpu = bpf_get_smp_processor_id(), slot;
 	s64 amount, fold = 0, local, old;
@@ -53,6 +54,7 @@ static __always_inline s64 claim(struct mm_state *st, struct mm_struct *mm, int 
 	if (!sh)
 		return 0;
 	local = read_local(local_base(mm, member), cpu);
+	*whole = local == 0;
 	if (local == 0)
 		fold = claim_fold(st, mm, member, *(volatile s32 *)&sh->local[member & 3]);
 	old = __sync_lock_test_and_set(&sh->local[member & 3], (s32)local);
@@ -73,28 +75,10 @@ static __always_inline void book_mm(struct mm_state *st, s64 amount, bool own)
 		__sync_fetch_and_add(own ? &st->shrank : &st->ext_shrank, -amount);
 }
 
-/*
- * Whose doing it was: a thread of this mm, or somebody else (reclaim, process_madvise, the parent
- * that forks). The event's context says, never its mm.
- */
-static __always_inline void book(struct mm_state *st, struct mm_struct *mm,
-				 struct task_struct *task, bool own, s64 amount)
+static __always_inline void book_thread(struct mm_state *st, struct task_struct *task, s64 amount)
 {
 	struct thread_state *ts;
 
-	if (!own) {
-		book_mm(st, amount, false);
-		return;
-	}
-	/* Nobody else shares it: no thread, no vfork child, no reader of /proc. */
-	if (mm->mm_users.counter == 1) {
-		if (amount > 0)
-			st->solo_grew += amount;
-		else
-			st->solo_shrank -= amount;
-		return;
-	}
-	book_mm(st, amount, true);
 	ts = bpf_task_storage_get(&threads, task, 0, 0);
 	/* A process is taken in by one of its threads: the others as they come. */
 	if (!ts || ts->mm_id != st->mm_id)
@@ -110,14 +94,37 @@ static __always_inline void book(struct mm_state *st, struct mm_struct *mm,
 		ts->shrank -= amount;
 }
 
+/*
+ * Whose doing it was: a thread of this mm, or somebody else (reclaim, process_madvise, the parent
+ * that forks). The event's context says, never its mm.
+ */
+static __always_inline void book(struct mm_state *st, struct mm_struct *mm,
+				 struct task_struct *task, bool own, s64 amount, s64 unowned)
+{
+	if (!own) {
+		book_mm(st, amount, false);
+		return;
+	}
+	/* Nobody else shares it: no thread, no vfork child, no reader of /proc. */
+	if (mm->mm_users.counter == 1) {
+		if (amount > 0)
+			st->solo_grew += amount;
+		else
+			st->solo_shrank -= amount;
+		return;
+	}
+	book_mm(st, amount, true);
+	book_thread(st, task, amount + unowned);
+}
+
 SEC("tp_btf/rss_stat")
 int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
 {
 	struct mm_state *st = state_of(mm);
 	struct task_struct *task;
 	struct moment now;
-	s64 amount, own = 0;
-	bool by_itself;
+	s64 amount, own = 0, unowned = 0;
+	bool by_itself, whole = false;
 
 	if (!st)
 		return 0;
@@ -135,14 +142,23 @@ int BPF_PROG(on_rss_stat, struct mm_struct *mm, int member)
 	}
 	if (member == PP_FILE || member == PP_SHMEM)
 		look_at_code(st, mm);
-	amount = claim(st, mm, member, &own);
-	if (!amount)
+	amount = claim(st, mm, member, &own, &whole);
+	/*
+	 * An edge of another thread was faster: it has found all of this change, or what the CPU
+	 * folded. Booked on the mm then; whose it was is known here.
+	 */
+	if ((whole || !amount) && st->unowned && by_itself && member != PP_SWAP)
+		unowned = __sync_lock_test_and_set(&st->unowned, 0) + amount - own;
+	if (!amount) {
+		if (unowned)
+			book_thread(st, task, unowned);
 		return 0;
+	}
 	if (member == PP_SWAP) {
 		raise(&st->member_max[PP_SWAP], pages_of(st->value[PP_SWAP]));
 		return 0;
 	}
-	book(st, mm, task, by_itself, own);
+	book(st, mm, task, by_itself, own, unowned);
 	take_moment(&now, st);
 	if (amount > 0) {
 		u64 of_member = now.members[member & 3];

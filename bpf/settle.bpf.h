@@ -39,14 +39,17 @@ static __always_inline u64 shared_moved(const struct settle *s)
 
 /*
  * What was claimed, into the value at once: an event on another CPU that sees the claim but not the
- * value would raise the maximum by a whole batch.
+ * value would raise the maximum by a whole batch. Its event, still to come, finds whose it is.
  */
 static __always_inline void add_value(u32 slot, u32 m, s64 amount)
 {
 	struct mm_state *st = state_at(slot);
 
-	if (st)
-		__sync_fetch_and_add(&st->value[m & 3], amount);
+	if (!st)
+		return;
+	__sync_fetch_and_add(&st->value[m & 3], amount);
+	if (m != PP_SWAP)
+		__sync_fetch_and_add(&st->unowned, amount);
 }
 
 /*
@@ -123,6 +126,8 @@ static __always_inline void settle_atomic(struct mm_state *st, u64 mm, s64 amoun
 		s64 count = atomic_count(mm, m);
 
 		amount[m] = count - (s64)__sync_lock_test_and_set(&st->value[m], count);
+		if (m != PP_SWAP && amount[m])
+			__sync_fetch_and_add(&st->unowned, amount[m]);
 	}
 }
 

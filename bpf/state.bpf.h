@@ -71,6 +71,7 @@ struct mm_state {
 	 */
 	u64 solo_grew, solo_shrank;
 	s64 settled_early;	      /* pages that events have seen for a settling under way */
+	s64 unowned;		      /* pages that settlings have seen before their events */
 	u64 peak;		      /* over all windows that were sent */
 	u64 last_sample;	      /* RSS at the last sample */
 	u64 usage_addr, limiter_addr; /* of the page counters, refreshed at each edge */

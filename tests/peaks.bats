@@ -128,6 +128,13 @@ overlap_of_200_and_100() {
 		'near(ph("left")["grew_bytes"], 30 * MIB)'
 }
 
+@test "what a thread brings in while another marks is its own, huge pages and small" {
+	peak_run -q -- "$W/threads" marked 20
+	q 'near(ph("huge")["grew_bytes"], 640 * MIB, MIB)' 'near(ph("huge")["shrank_bytes"], 640 * MIB, MIB)' \
+		'near(ph("small")["grew_bytes"], 640 * MIB, 4 * MIB)' 'near(ph("small")["shrank_bytes"], 640 * MIB, 4 * MIB)' \
+		'len(phs("between")) > 100'
+}
+
 @test "a span that ends on another thread" {
 	peak_run -- "$W/threads" handoff 70
 	q 'len(phs("handed over")) == 1' 'near(delta(ph("handed over")), 70 * MIB)' \

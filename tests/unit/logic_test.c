@@ -151,6 +151,11 @@ static void an_event_within_a_settling_owns_one_page(void **state)
 	assert_int_equal(own_amount(BATCH, 5, 0, BATCH, 1), BATCH);
 	assert_int_equal(own_amount(BATCH, 0, -3, BATCH, 1), BATCH);
 	assert_int_equal(own_amount(0, 0, 0, BATCH, 1), 0);
+	/* A huge page: where that is many batches, its own. */
+	assert_int_equal(own_amount(512, 0, 0, BATCH, 1), 512);
+	assert_int_equal(own_amount(-512, 0, 0, BATCH, 1), -512);
+	assert_int_equal(own_amount(480, 0, 0, BATCH, 1), 1);
+	assert_int_equal(own_amount(512, 0, 0, 512, 1), 1);
 }
 
 static void samples_are_due_at_one_percent_or_one_mib(void **state)

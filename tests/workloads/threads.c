@@ -5,8 +5,10 @@
  *   threads overlap LEFT RIGHT [FILE]   two spans; right lies within left's time: sizes in MiB;
  *                                 the threads are there before FILE is, and wait for it
  *   threads handoff N             a span begun by one thread and ended by another, N MiB by the
- * first threads chains T N            T threads with N checkpoints each, every second one keeps 1
- * MiB
+ *                                 first
+ *   threads chains T N            T threads with N checkpoints each, every second one keeps 1 MiB
+ *   threads marked N              one thread marks at short intervals, another touches and gives
+ *                                 back N x 32 MiB in spans: of "huge" pages, then of "small" ones
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -92,6 +94,31 @@ static void *chain_thread(void *arg)
 	return NULL;
 }
 
+static void *marking_thread(void *arg)
+{
+	const int *stop = arg;
+
+	while (!__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+		log_rss("between");
+		usleep(10);
+	}
+	return NULL;
+}
+
+/* On a boundary of huge pages, so that all of it is. */
+static void touch_all(const char *label, int rounds, int advice)
+{
+	uint64_t token = log_rss_begin(label);
+
+	for (int i = 0; i < rounds; i++) {
+		char *p = reserve(34 * MIB, advice);
+
+		touch((char *)(((uintptr_t)p + 2 * MIB - 1) & ~(2 * MIB - 1)), 32 * MIB);
+		munmap(p, 34 * MIB);
+	}
+	log_rss_end(token);
+}
+
 static void start(pthread_t *t, void *(*fn)(void *), void *arg)
 {
 	/* Small stacks: a thread's own memory stays within the tolerance of the tests. */
@@ -128,6 +155,18 @@ static void handoff(size_t mib)
 	pthread_join(t, NULL);
 }
 
+static void marked(int rounds)
+{
+	int stop = 0;
+	pthread_t t;
+
+	start(&t, marking_thread, &stop);
+	touch_all("huge", rounds, MADV_HUGEPAGE);
+	touch_all("small", rounds, MADV_NOHUGEPAGE);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(t, NULL);
+}
+
 static void chains(int threads, int marks)
 {
 	struct chain c[64];
@@ -151,6 +190,8 @@ int main(int argc, char **argv)
 		overlap(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), argv[4]);
 	else if (!strcmp(mode, "handoff"))
 		handoff(strtoul(argv[2], NULL, 10));
+	else if (!strcmp(mode, "marked"))
+		marked(atoi(argv[2]));
 	else if (!strcmp(mode, "chains") && argc == 4)
 		chains(atoi(argv[2]), atoi(argv[3]));
 	else
