@@ -158,7 +158,10 @@ GROWS=(begin:load:users hog:60 end begin:load:groups hog:60 end "begin:$HOOK" re
 	cgroup shared 230M
 	start_target sh -c 'echo $$ >"$0/cgroup.procs"; echo 1000 >/proc/self/oom_score_adj; exec "$@"' "$C" "$W/script" hog:100 "ready:$T/on" sleep:60000
 	retry 20 test -e "$T/on"
-	in_cgroup "$C" "$W/script" begin:modest hog:40 end begin:greedy hog:110 sleep:100 end || status=$?
+	# The kernel may want a second victim before the memory of the first has come back: there is none.
+	# shellcheck disable=SC2016  # as above
+	peak_run -- sh -c 'echo $$ >"$0/cgroup.procs"; echo -1000 >/proc/self/oom_score_adj; exec "$@"' \
+		"$C" "$W/script" begin:modest hog:40 end begin:greedy hog:110 sleep:100 end || status=$?
 	[ $status -eq 0 ]
 	q 'len(r["verdicts"]) == 1' "r['verdicts'][0]['kind'] == 'oom' and r['verdicts'][0]['pid'] == $TARGET" \
 		'r["verdicts"][0]["traced"] is False' 'r["verdicts"][0]["phases"] == ["greedy"]' \
