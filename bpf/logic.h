@@ -75,6 +75,8 @@ static inline pp_s64 folded(pp_s64 local, pp_s64 shadow, pp_s64 unseen, pp_s64 b
 	return unseen;
 }
 
+#define PP_HUGE_PAGES 512 /* of 4 KiB */
+
 /*
  * The pages of an event's amount that its own thread moved. A settling takes a CPU's local part
  * back to 0 a moment before it accounts the shared count that the part was folded into: an event
@@ -83,7 +85,6 @@ static inline pp_s64 folded(pp_s64 local, pp_s64 shadow, pp_s64 unseen, pp_s64 b
  * pages look like it, but are more than some CPUs fold at one time: all of them is its own. (From
  * 256 CPUs on a batch is as large as a huge page of 4-KiB ones: there they are taken for a fold.)
  */
-#define PP_HUGE_PAGES 512
 static inline pp_s64 own_amount(pp_s64 amount, pp_s64 local, pp_s64 shadow, pp_s64 batch,
 				int settling)
 {
